@@ -1,0 +1,32 @@
+package credit
+
+import "time"
+
+// Mode says what the service may do (design §12). It is stored.
+type Mode string
+
+// The modes.
+const (
+	ModeObserve Mode = "observe" // accepts, stores, looks; never calls a balance operation
+	ModeLive    Mode = "live"
+	ModeHold    Mode = "hold" // intake and looking go on, claims do not
+)
+
+// Settings are the stored facts about the whole store, written at first use and by modes.
+type Settings struct {
+	StoreID     string    `json:"store_id"`
+	Environment string    `json:"environment"` // "live" or "test"; pinned
+	Mode        Mode      `json:"mode"`
+	ModeReason  string    `json:"mode_reason,omitempty"`
+	ModeAt      time.Time `json:"mode_at"`
+	CutoverAt   time.Time `json:"cutover_at,omitzero"` // payments dated before it are pre-cutover
+	Demo        bool      `json:"demo,omitempty"`      // made by the demo: may run with short waits
+	CreatedAt   time.Time `json:"created_at"`
+	Pins        []Pin     `json:"pins,omitempty"` // sorted by Name
+}
+
+// Pin is a label of the config and what it meant at first use; a change is refused (design §2).
+type Pin struct {
+	Name  string `json:"name"`  // "provider/stripe-eu", "mt5/main"
+	Value string `json:"value"` // "stripe acct_123", "ExampleBroker-Live"
+}

@@ -1,0 +1,84 @@
+package credit
+
+import (
+	"fmt"
+	"time"
+)
+
+// TaskID numbers tasks.
+type TaskID uint64
+
+// TaskKind says what kind of difference a person must look at.
+type TaskKind string
+
+// The kinds of tasks that the deposit path opens.
+const (
+	TaskHeld            TaskKind = "held"              // a row waits for a person
+	TaskFailed          TaskKind = "failed"            // MT5 refused the operation
+	TaskNoAnswer        TaskKind = "no_answer"         // an unknown row, and no complete look for too long
+	TaskConflict        TaskKind = "conflict"          // MT5 has something different under our reference, or a look-alike
+	TaskHandedOver      TaskKind = "handed_over"       // absent, but a further call needs a person
+	TaskStuck           TaskKind = "stuck"             // a pending row that could not be looked up or checked for too long
+	TaskUnsent          TaskKind = "unsent"            // calls that never left this machine
+	TaskSecondDeal      TaskKind = "second_deal"       // a re-issued row has two deals
+	TaskRefund          TaskKind = "refund"            // a refund is known for a payment
+	TaskDispute         TaskKind = "dispute"           // a dispute is known for a payment
+	TaskEnvironment     TaskKind = "environment"       // a test event on a live store, or the other way round
+	TaskMerchant        TaskKind = "merchant"          // an event that names another merchant account
+	TaskUnreadable      TaskKind = "unreadable"        // verified, but nobody can read it
+	TaskUnknownType     TaskKind = "unknown_type"      // a type of event that we do not know
+	TaskEventDiffers    TaskKind = "event_differs"     // the same message key with other facts
+	TaskPaymentDiffers  TaskKind = "payment_differs"   // two events about one payment disagree
+	TaskOwnership       TaskKind = "ownership"         // a login changed its client while a call may be under way
+	TaskDealerDiffers   TaskKind = "dealer"            // our deal carries another dealer than before
+	TaskPaidWithoutUnit TaskKind = "paid_without_unit" // paid, but nothing says which payment
+)
+
+// Record is one side of a discrepancy: where it comes from and its fields, in the order to show them.
+type Record struct {
+	Source string  `json:"source"` // "provider", "row", "deposit", "mt5"
+	Fields []Field `json:"fields"`
+}
+
+// Field is one named value of a record, as text.
+type Field struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Task is one discrepancy for a person. At most one task with a key is open at any time.
+type Task struct {
+	ID       TaskID    `json:"id"`
+	Kind     TaskKind  `json:"kind"`
+	Entity   string    `json:"entity"` // "credit/17", "payment/stripe/acct_1/pi_1", "event/4"
+	Summary  string    `json:"summary"`
+	Next     string    `json:"next"` // what the person can do
+	Records  []Record  `json:"records,omitempty"`
+	OpenedAt time.Time `json:"opened_at"`
+	ClosedAt time.Time `json:"closed_at,omitzero"`
+	ClosedBy string    `json:"closed_by,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+}
+
+// Key is the discrepancy key: kind and entity.
+func (t Task) Key() TaskKey { return TaskKey{t.Kind, t.Entity} }
+
+// IsOpen tells that nobody and nothing has closed the task.
+func (t Task) IsOpen() bool { return t.ClosedAt.IsZero() }
+
+// TaskKey names a discrepancy.
+type TaskKey struct {
+	Kind   TaskKind
+	Entity string
+}
+
+// RowEntity is the entity text of a credit row.
+func RowEntity(id ID) string { return fmt.Sprintf("credit/%d", id) }
+
+// TaskClose closes the open task with the key, if there is one.
+type TaskClose struct {
+	Key    TaskKey
+	By     string
+	Reason string
+	At     time.Time
+}
