@@ -1,0 +1,154 @@
+package config
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const examplePath = "../../config.example.yaml"
+
+func readExample(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(examplePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// variant is the example with one of its switched-off options switched on.
+type variant struct {
+	line int
+	text string
+}
+
+var offOption = regexp.MustCompile(`^( *)#([a-z_]+|- [a-z_]+):`)
+
+// exampleVariants gives the example itself and one variant per line that starts with "#" and no space. A switched-on
+// option replaces the line above that sets the same option.
+func exampleVariants(text string) []variant {
+	all := []variant{{0, text}}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		m := offOption.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		changed := slices.Clone(lines)
+		changed[i] = m[1] + strings.TrimPrefix(strings.TrimSpace(line), "#")
+		for j := i - 1; j >= 0 && !strings.HasPrefix(m[2], "-"); j-- {
+			if !strings.HasPrefix(lines[j], m[1]) {
+				break // left the section
+			}
+			if strings.HasPrefix(lines[j], m[1]+m[2]+":") {
+				changed[j] = ""
+				break
+			}
+		}
+		all = append(all, variant{i + 1, strings.Join(changed, "\n")})
+	}
+	return all
+}
+
+func TestExample_EveryVariantLoads(t *testing.T) {
+	t.Parallel()
+	variants := exampleVariants(readExample(t))
+	if len(variants) < 6 {
+		t.Fatalf("found only %d variants; did the form of switched-off options change?", len(variants))
+	}
+	for _, v := range variants {
+		if _, err := Parse("config.example.yaml", []byte(v.text)); err != nil {
+			t.Errorf("with line %d switched on: %v", v.line, err)
+		}
+	}
+}
+
+// TestExample_MentionsEveryOption walks the code's options: whatever a variant makes the reader ask for must stand in
+// one of the variants.
+func TestExample_MentionsEveryOption(t *testing.T) {
+	t.Parallel()
+	present, asked := map[string]bool{}, map[string]bool{}
+	for _, v := range exampleVariants(readExample(t)) {
+		r := newReader("config.example.yaml", "/etc/creditonce")
+		r.read([]byte(v.text))
+		for _, o := range r.options {
+			path := listIndex.ReplaceAllString(o.path, "[0]")
+			asked[path] = true
+			present[path] = present[path] || o.present
+		}
+	}
+	if len(asked) < 50 {
+		t.Fatalf("only %d options were asked for", len(asked))
+	}
+	for path := range asked {
+		if !present[path] {
+			t.Errorf("config.example.yaml does not show %s", path)
+		}
+	}
+}
+
+var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
+
+// TestExample_EveryOptionHasAComment asks that the line above an option, or above a run of options of one name, is a
+// comment.
+func TestExample_EveryOptionHasAComment(t *testing.T) {
+	t.Parallel()
+	optionLine := regexp.MustCompile(`^( *)#?([a-z_]+):(.*)$`)
+	lines := strings.Split(readExample(t), "\n")
+	for i, line := range lines {
+		m := optionLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		above := strings.TrimSpace(lines[max(0, i-1)])
+		if strings.HasPrefix(above, "# ") {
+			continue
+		}
+		if m[3] == "" && above == "" {
+			continue // a section that its options explain
+		}
+		if section := regexp.MustCompile(`^[a-z0-9_]+:$`).MatchString(above) && m[3] == ""; section {
+			continue
+		}
+		t.Errorf("line %d has no comment above it: %s", i+1, line)
+	}
+}
+
+// TestExample_DefaultsAreTheCode removes one option after the other that has a default: the configuration that
+// results must not change.
+func TestExample_DefaultsAreTheCode(t *testing.T) {
+	t.Parallel()
+	text := readExample(t)
+	want, err := Parse("config.example.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(text, "\n")
+	removed := 0
+	required := map[string]bool{"environment": true, "kind": true, "account": true, "identity": true, "addresses": true, "login": true,
+		"password": true, "currencies": true, "per_credit": true, "per_login_day": true}
+	optionLine := regexp.MustCompile(`^ *([a-z_]+): \S`)
+	for i, line := range lines {
+		m := optionLine.FindStringSubmatch(line)
+		if m == nil || required[m[1]] {
+			continue
+		}
+		without := slices.Clone(lines)
+		without[i] = ""
+		got, err := Parse("config.example.yaml", []byte(strings.Join(without, "\n")))
+		if err != nil {
+			t.Errorf("without line %d (%s): %v", i+1, strings.TrimSpace(line), err)
+			continue
+		}
+		removed++
+		if a, b := printed(want), printed(got); a != b {
+			t.Errorf("line %d (%s) is not the code's default:\nfile %s\ncode %s", i+1, strings.TrimSpace(line), a, b)
+		}
+	}
+	if removed < 30 {
+		t.Fatalf("only %d options were taken out", removed)
+	}
+}

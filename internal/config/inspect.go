@@ -1,0 +1,98 @@
+package config
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+)
+
+const (
+	// renewWithin is when an expiry is worth a warning.
+	renewWithin = 14 * day
+	// othersMayReadTLSKey leaves out the group: certificate tools keep keys for a group of their own.
+	othersMayReadTLSKey = 0o037
+)
+
+// inspect looks at everything the text points to: it fills in the secrets' values and checks that certificates can be
+// used. What is in order goes to c.Checked.
+func (r *reader) inspect(c *Config, credentialsDir string, now time.Time) {
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		p := c.Providers[name]
+		for i := range p.Secrets {
+			r.loadSecret(c, &p.Secrets[i], fmt.Sprintf("providers.%s.secrets[%d]", name, i), credentialsDir)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.MT5.Servers)) {
+		m := c.MT5.Servers[name]
+		path := "mt5.servers." + name
+		r.loadSecret(c, &m.Password, path+".password", credentialsDir)
+		c.MT5.Servers[name] = m
+		r.inspectMT5TLS(c, path+".tls", m.TLS)
+	}
+	r.inspectPair(c, "webhooks.tls", c.Webhooks.TLS, now)
+	r.inspectPair(c, "api.tls", c.API.TLS, now)
+}
+
+func (r *reader) loadSecret(c *Config, s *Secret, path, credentialsDir string) {
+	if s.File == "" && s.Credential == "" {
+		return // reported where it was read
+	}
+	if problem := s.load(credentialsDir); problem != "" {
+		r.fault(path, "%s", problem)
+		return
+	}
+	c.Checked = append(c.Checked, path+": secret read from "+s.Source())
+}
+
+// inspectPair loads a listener's certificate and key as the listener will.
+func (r *reader) inspectPair(c *Config, path string, pair *TLSPair, now time.Time) {
+	if pair == nil {
+		return
+	}
+	loaded, err := tls.LoadX509KeyPair(pair.CertFile, pair.KeyFile)
+	if err != nil {
+		r.fault(path, "certificate and key cannot be used together (%v); name a PEM chain and its key, readable by the service's user", err)
+		return
+	}
+	if about, err := os.Stat(pair.KeyFile); err == nil && about.Mode().Perm()&othersMayReadTLSKey != 0 {
+		r.fault(path+".key_file", "%s has mode %04o, so other users may read the key; run: chmod 600 %s",
+			pair.KeyFile, about.Mode().Perm(), pair.KeyFile)
+		return
+	}
+	leaf := loaded.Leaf
+	expiry := leaf.NotAfter.UTC().Format(time.DateTime) + " UTC"
+	switch {
+	case now.After(leaf.NotAfter):
+		r.warn(path, "the certificate expired at %s; renew it, clients refuse it", expiry)
+	case now.Before(leaf.NotBefore):
+		r.warn(path, "the certificate is valid only from %s UTC; check this machine's clock", leaf.NotBefore.UTC().Format(time.DateTime))
+	case leaf.NotAfter.Sub(now) < renewWithin:
+		r.warn(path, "the certificate expires at %s; renew it", expiry)
+	}
+	c.Checked = append(c.Checked, fmt.Sprintf("%s: certificate and key belong together, valid until %s", path, expiry))
+}
+
+func (r *reader) inspectMT5TLS(c *Config, path string, t MT5TLS) {
+	switch {
+	case t.PinSHA256 != nil:
+		c.Checked = append(c.Checked, path+": server certificate pinned to "+hex.EncodeToString(t.PinSHA256[:4])+"...")
+	case t.CAFile == "":
+		c.Checked = append(c.Checked, path+": server certificate checked against the system's roots")
+	default:
+		text, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			r.fault(path+".ca_file", "the roots cannot be read (%v); correct the path", err)
+			return
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(text) {
+			r.fault(path+".ca_file", "%s holds no certificate in PEM form; name the file of the authority that signed the server's certificate", t.CAFile)
+			return
+		}
+		c.Checked = append(c.Checked, path+": server certificate checked against "+t.CAFile)
+	}
+}
