@@ -12,7 +12,7 @@ type Absence struct {
 	row     ID
 	attempt int
 	process string
-	before  *LookEvidence
+	before  Mark // start of the earlier look
 	look    *LookEvidence
 }
 
@@ -69,9 +69,7 @@ func gate(c Credit, look *LookEvidence, p Process, t Timing, liveCall bool) ruli
 	if started < first.Boot+t.SecondLook {
 		return ruling{first: first, wait: first.Boot + t.SecondLook - started}
 	}
-	before := *look
-	before.Started = *first
-	return ruling{first: first, absence: &Absence{row: c.ID, attempt: c.Attempt, process: p.ID, before: &before, look: look}}
+	return ruling{first: first, absence: &Absence{row: c.ID, attempt: c.Attempt, process: p.ID, before: *first, look: look}}
 }
 
 // mayReissue tells whether an absence may put the row back to pending without a person (design §7).

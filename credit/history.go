@@ -28,7 +28,7 @@ type Entry struct {
 type Evidence struct {
 	Event   EventID       `json:"event,omitempty"`
 	Look    *LookEvidence `json:"look,omitempty"`
-	Before  *LookEvidence `json:"before,omitempty"` // the earlier of the two looks of an absence
+	Before  *Mark         `json:"before,omitempty"` // start of the earlier of an absence's two looks; its own entry stands above
 	Call    *CallEvidence `json:"call,omitempty"`
 	Deal    *Deal         `json:"deal,omitempty"`
 	Process string        `json:"process,omitempty"`

@@ -297,7 +297,7 @@ func reissued(at time.Time, actor string, a Absence, next time.Time) Transition 
 	return Transition{
 		name: "absent", from: []State{Unknown}, to: Pending, by: ByResolver, actor: actor, at: at,
 		reason:   "two complete looks after the quarantine saw no deal with the reference",
-		evidence: &Evidence{Look: a.look, Before: a.before, Process: a.process},
+		evidence: &Evidence{Look: a.look, Before: &a.before, Process: a.process},
 		check:    a.holds,
 		change: func(c *Credit) {
 			if c.Reissues > 0 && c.Grants > 0 {
