@@ -263,3 +263,6 @@ func (s *section) peek(name string) ast.Node {
 	}
 	return nil
 }
+
+// ValidName reports whether name may label a provider, an MT5 server or an API key.
+func ValidName(name string) bool { return nameForm.MatchString(name) }

@@ -1,0 +1,147 @@
+// Package cli is the command line: it reads arguments, hands over to the package that does the work, prints for
+// people on stderr and results on stdout, and chooses the exit code (see `creditonce help exit-codes`).
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"creditonce/internal/config"
+)
+
+// Process is what a command may use of the process around it; tests give their own.
+type Process struct {
+	Args     []string // without the program's name
+	Stdin    io.Reader
+	Stdout   io.Writer // results
+	Stderr   io.Writer // messages for people
+	Terminal bool      // Stdout is a terminal
+	Getenv   func(string) string
+	Now      func() time.Time
+	Random   io.Reader // cryptographically strong
+}
+
+// ThisProcess is the process as the operating system gives it.
+func ThisProcess() *Process {
+	return &Process{
+		Args:     os.Args[1:],
+		Stdin:    os.Stdin,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Terminal: isatty.IsTerminal(os.Stdout.Fd()),
+		Getenv:   os.Getenv,
+		Now:      time.Now,
+		Random:   rand.Reader,
+	}
+}
+
+// configEnv is what reading a configuration needs of the process.
+func (p *Process) configEnv() config.Env { return config.Env{Getenv: p.Getenv, Now: p.Now()} }
+
+// Main runs the command that p.Args names and returns the exit code. The context's end asks the command to stop.
+func Main(ctx context.Context, p *Process) int {
+	root := newRoot(p)
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	if err != nil && (!errors.As(err, &exit) || exit.err != nil) {
+		_, _ = fmt.Fprintf(p.Stderr, "creditonce: %v\n", err)
+	}
+	return codeOf(err)
+}
+
+// newRoot builds the whole command tree. A new command is one more line here and a file of its own.
+func newRoot(p *Process) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "creditonce",
+		Short: "Turn a provider's payment into exactly one MetaTrader 5 balance operation",
+		Long: "creditonce turns \"the payment provider says this client paid\" into exactly one balance operation on the\n" +
+			"client's MetaTrader 5 account, can always say what happened, and hands the rest to a person.",
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return orient(cmd, p) },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetArgs(p.Args)
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; see: %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(
+		checkCommand(p),
+		keysCommand(p),
+		versionCommand(p),
+		&cobra.Command{Use: "exit-codes", Short: "What the exit codes of all commands mean", Long: exitCodesHelp},
+	)
+	return root
+}
+
+// knownCommand refuses words that are no command, with what was probably meant.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	advice := "see: " + cmd.CommandPath() + " --help"
+	cmd.SuggestionsMinimumDistance = 2 // cobra's own default comes too late here
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		advice = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usagef("%q is not a command of %s; %s", args[0], cmd.CommandPath(), advice)
+}
+
+// group makes a command that only holds others: alone it is a usage error that shows them.
+func group(use, short string, children ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: knownCommand}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		_, _ = fmt.Fprint(cmd.ErrOrStderr(), cmd.UsageString())
+		return exitWith(ExitUsage, nil)
+	}
+	cmd.AddCommand(children...)
+	return cmd
+}
+
+// args makes a check for the number of arguments whose failure is a usage error.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if err := check(cmd, given); err != nil {
+			return usagef("%w; see: %s --help", err, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// orient answers a bare `creditonce`: a person gets the next step, a script gets a usage error.
+func orient(cmd *cobra.Command, p *Process) error {
+	if !p.Terminal {
+		_, _ = fmt.Fprint(p.Stderr, cmd.UsageString())
+		return exitWith(ExitUsage, nil)
+	}
+	found, next := "none found ("+strings.Join(config.SearchPath(), ", ")+")", "creditonce demo"
+	if path := config.Find(p.Getenv); path != "" {
+		found, next = path, "creditonce check"
+	}
+	_, err := fmt.Fprintf(p.Stdout, `creditonce %s
+Turns a provider's payment into exactly one MetaTrader 5 balance operation.
+
+  configuration   %s
+  next step       %s
+
+  creditonce demo         see it work, with simulated money
+  creditonce check FILE   every fault of a configuration
+  creditonce keys new     an API key for your server
+  creditonce serve        run the service
+
+  creditonce help         all commands
+`, version(), found, next)
+	return err
+}
