@@ -310,10 +310,10 @@ func (in *intake) secondEvent(row Credit, part Part) error {
 	return in.join(row, *in.found.Deposit)
 }
 
-// join gives a held row its deposit.
-func (in *intake) join(row Credit, d Deposit) error {
+// join gives a held row its deposit. known are reasons to hold that the caller has found beside the checks.
+func (in *intake) join(row Credit, d Deposit, known ...Hold) error {
 	j := in.joining()
-	found := j.checks(row, d)
+	found := withHolds(j.checks(row, d), known...)
 	t := joined(in.rules.Now, in.event.Provider, in.event.ID, d, j.reference(row, d), found)
 	return in.apply(row, &row, t, &d)
 }

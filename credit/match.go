@@ -2,7 +2,6 @@ package credit
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -34,8 +33,8 @@ func (d Deal) is(c Credit) bool {
 	return d.Login == c.Login && d.Action == ActionBalance && d.Comment == string(c.Reference) && d.Amount.Equal(c.DealAmount())
 }
 
-// Judge reads a sighting for a row. held maps tickets that are on rows already to their rows, excluded lists
-// tickets that people recorded as "not this payment". It is pure, and the only place that turns deals into a
+// Judge reads a sighting for a row. held maps tickets that are on rows already to their rows.
+// It is pure, and the only place that turns deals into a
 // verdict:
 //
 //   - not complete: no_answer, whatever was seen;
@@ -43,7 +42,7 @@ func (d Deal) is(c Credit) bool {
 //   - the reference twice, or on anything different, or damaged: conflict;
 //   - a look-alike (same signed amount, no valid reference, on no row, from an hour before the payment on): conflict;
 //   - else absent.
-func Judge(c Credit, s Sighting, held map[uint64]ID, excluded []uint64) Match {
+func Judge(c Credit, s Sighting, held map[uint64]ID) Match {
 	if !s.Complete {
 		return Match{Verdict: VerdictNoAnswer, Reason: s.Reason}
 	}
@@ -52,7 +51,7 @@ func Judge(c Credit, s Sighting, held map[uint64]ID, excluded []uint64) Match {
 		switch {
 		case d.Comment == string(c.Reference):
 			ours = append(ours, d)
-		case slices.Contains(excluded, d.Ticket), ownedByOther(held, d.Ticket, c.ID):
+		case ownedByOther(held, d.Ticket, c.ID):
 		case c.Reference.Damages(d.Comment):
 			damaged = append(damaged, d)
 		case looksLike(c, d, s.Offset):

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -112,10 +113,11 @@ func takeWaiting(d Deposit, found DepositFound, rules IntakeRules) (Changes, *Cr
 	in.out.Deposit = &d
 	var first *Credit
 	for _, row := range found.Waiting {
-		if found.Reversed[row.ID] && !row.HasHold(HoldReversal) {
-			row.Holds = withHolds(row.Holds, HoldReversal)
+		var known []Hold
+		if found.Reversed[row.ID] {
+			known = []Hold{HoldReversal}
 		}
-		if err := in.join(row, d); err != nil {
+		if err := in.join(row, d, known...); err != nil {
 			return Changes{}, nil, err
 		}
 		if first == nil {
@@ -130,7 +132,7 @@ func checkDeposit(d Deposit, found DepositFound, rules DepositRules) error {
 	if _, ok := rules.Identities[d.Server]; !ok {
 		return Refuse("unknown_server", "there is no MT5 server with the name %q", clip(d.Server))
 	}
-	if !contains(rules.Providers, d.Provider) {
+	if !slices.Contains(rules.Providers, d.Provider) {
 		return Refuse("unknown_provider", "there is no provider with the name %q", clip(d.Provider))
 	}
 	if found.Existing != nil {
@@ -193,13 +195,4 @@ func checkConversion(d Deposit, rules DepositRules) error {
 		return Refuse("conversion_differs", "paid x rate is not the credited amount within one minor unit")
 	}
 	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

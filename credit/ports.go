@@ -205,11 +205,11 @@ type Dossier struct {
 	Deposit   *Deposit // that the row joined, or that waits under its code
 	Account   *Account // as registered now, for the row's login
 	Settings  Settings
-	Busy      []ID     // other rows of the login that are claimed or unknown
-	Reversed  bool     // a refund or dispute of the payment is known
-	Excluded  []uint64 // tickets that people recorded as "not this payment"
-	Anchor    *Anchor  // newest deal known on the login
-	OpenTasks []Task   // about the row
+	Busy      []ID    // other rows of the login that are claimed or unknown
+	Reversed  bool    // a refund or dispute of the payment is known
+	Anchor    *Anchor // newest deal known on the login
+	LowSpace  bool    // the disk has less room than the floor for claims: settle what is open, claim nothing
+	OpenTasks []Task  // about the row
 }
 
 // Decision is what a Decide function wants written. A nil Move writes no row change.
