@@ -173,8 +173,8 @@ type Book interface {
 	Dossier(ctx context.Context, id ID) (Dossier, error)
 	// Holders tells which of the tickets of an MT5 server (by identity) are on a row already.
 	Holders(ctx context.Context, identity string, tickets []uint64) (map[uint64]ID, error)
-	// Advance reads the row's dossier, calls decide and writes what it returns: row, history, tasks and the
-	// login's anchor, in one transaction. decide is pure and may run more than once. An error of decide is
+	// Advance reads the row's dossier, calls decide and writes what [Decision.Changes] makes of the answer, and
+	// the login's anchor, in one transaction. decide is pure and may run more than once. An error of decide is
 	// returned as it is, and nothing is written. A ticket on another row is a *DuplicateError.
 	Advance(ctx context.Context, id ID, decide Decide) (Result, error)
 }

@@ -27,7 +27,6 @@ const (
 	HoldCode         Hold = "code"          // two events, or two fields, name different deposits
 	HoldLookAlike    Hold = "look_alike"    // MT5 has a deal that may be this payment, credited by hand
 	HoldConflict     Hold = "conflict"      // MT5 has our reference on something different
-	HoldLoginBusy    Hold = "row_conflict"  // the row itself was seen open elsewhere
 	HoldPreCutover   Hold = "pre_cutover"   // from before go-live: the old flow may have paid it
 	HoldRestored     Hold = "restored"      // born or moved by a restore
 	HoldByHand       Hold = "by_hand"       // a person stopped it
