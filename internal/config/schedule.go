@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -38,38 +39,66 @@ func checkCron(spec string) string {
 	if len(fields) != len(cronFields) {
 		return fmt.Sprintf("%s has %d fields, not 5; %s", shown(spec), len(fields), advice)
 	}
+	var allowed [len(cronFields)]uint64
 	for i, f := range cronFields {
 		for part := range strings.SplitSeq(fields[i], ",") {
-			if !cronPart(part, f.lo, f.hi) {
+			values, ok := cronPart(part, f.lo, f.hi)
+			if !ok {
 				return fmt.Sprintf("%s has the %s %s, which is not * or numbers from %d to %d; %s",
 					shown(spec), f.name, shown(part), f.lo, f.hi, advice)
 			}
+			allowed[i] |= values
 		}
+	}
+	if fields[4] == "*" && !dayExists(allowed[2], allowed[3]) {
+		return fmt.Sprintf("%s names a day that none of its months has, so it would never run; %s", shown(spec), advice)
 	}
 	return ""
 }
 
-// cronPart reports whether part is *, n, n-m, or one of these with /step, within lo to hi.
-func cronPart(part string, lo, hi uint64) bool {
-	span, step, stepped := strings.Cut(part, "/")
-	if stepped {
-		if _, ok := cronNumber(step, 1, hi); !ok {
-			return false
+// dayExists reports whether one of the months (bits 1 to 12) has one of the days (bits 1 to 31).
+func dayExists(days, months uint64) bool {
+	earliest := bits.TrailingZeros64(days)
+	for month, length := range [...]int{1: 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31} {
+		if months&(1<<month) != 0 && earliest <= length {
+			return true
 		}
 	}
-	if span == "*" {
-		return true
+	return false
+}
+
+// cronPart reads *, n, n-m, or one of these with /step, within lo to hi, and gives the values it allows as bits. As in
+// the scheduler, n/step goes on to hi.
+func cronPart(part string, lo, hi uint64) (values uint64, ok bool) {
+	span, step, stepped := strings.Cut(part, "/")
+	every := uint64(1)
+	if stepped {
+		if every, ok = cronNumber(step, 1, hi); !ok {
+			return 0, false
+		}
 	}
-	first, last, ranged := strings.Cut(span, "-")
-	from, ok := cronNumber(first, lo, hi)
-	if !ok || !ranged {
-		return ok
+	from, to := lo, hi
+	if span != "*" {
+		first, last, ranged := strings.Cut(span, "-")
+		if from, ok = cronNumber(first, lo, hi); !ok {
+			return 0, false
+		}
+		if !ranged && !stepped {
+			to = from
+		}
+		if ranged {
+			if to, ok = cronNumber(last, from, hi); !ok {
+				return 0, false
+			}
+		}
 	}
-	_, ok = cronNumber(last, from, hi)
-	return ok
+	for n := from; n <= to; n += every {
+		values |= 1 << n
+	}
+	return values, true
 }
 
 func cronNumber(text string, lo, hi uint64) (uint64, bool) {
 	n, err := strconv.ParseUint(text, 10, 8)
-	return n, err == nil && text[0] != '+' && n >= lo && n <= hi
+	return n, err == nil && n >= lo && n <= hi
 }

@@ -19,14 +19,24 @@ type Secret struct {
 	// Credential is the name of a systemd credential (a file in $CREDENTIALS_DIRECTORY); empty when File is set.
 	Credential string
 
-	value []byte
+	// held is a pointer to a string because fmt prints unexported fields without asking their methods: of such a
+	// pointer it prints the address under every verb, where it would print a slice or what a pointer to one holds.
+	held *string
 }
 
 // NewSecret holds a value that was made in this process, for callers that build a Config without a file.
-func NewSecret(value []byte) Secret { return Secret{value: bytes.Clone(value)} }
+func NewSecret(value []byte) Secret {
+	held := string(value)
+	return Secret{held: &held}
+}
 
 // Reveal returns a copy of the secret's bytes, without the newline that ended its file; nil before Load.
-func (s Secret) Reveal() []byte { return bytes.Clone(s.value) }
+func (s Secret) Reveal() []byte {
+	if s.held == nil {
+		return nil
+	}
+	return []byte(*s.held)
+}
 
 // Source says where the value is kept, for messages.
 func (s Secret) Source() string {
@@ -87,7 +97,8 @@ func (s *Secret) load(credentialsDir string) (problem string) {
 	case len(bytes.TrimSpace(value)) != len(value):
 		return fmt.Sprintf("%s starts or ends with white space or a second line break; write the secret alone on one line", path)
 	}
-	s.value = value
+	held := string(value)
+	s.held = &held
 	return ""
 }
 
