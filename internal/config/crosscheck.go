@@ -118,7 +118,7 @@ func (r *reader) crossProviders(providers map[string]Provider) {
 			}
 		}
 	}
-	if r.isPlaced("providers") && len(providers) == 0 && !r.faulty("providers") {
+	if r.isPlaced("providers") && len(providers) == 0 && !r.faultyWithin("providers") {
 		r.fault("providers", "is empty; name at least one payment provider, as in config.example.yaml")
 	}
 }
@@ -133,7 +133,7 @@ func (r *reader) crossServers(servers map[string]MT5Server) {
 		}
 		owner[identity] = label
 	}
-	if r.isPlaced("mt5.servers") && len(servers) == 0 && !r.faulty("mt5.servers") {
+	if r.isPlaced("mt5.servers") && len(servers) == 0 && !r.faultyWithin("mt5.servers") {
 		r.fault("mt5.servers", "is empty; name at least one MT5 server, as in config.example.yaml")
 	}
 }
@@ -231,6 +231,11 @@ func (r *reader) isPlaced(path string) bool {
 // faulty reports whether path itself already has a fault, so that nothing follows from what could not be read.
 func (r *reader) faulty(path string) bool {
 	return slices.ContainsFunc(r.faults, func(f Fault) bool { return f.Path == path })
+}
+
+// faultyWithin is faulty for path and everything inside it.
+func (r *reader) faultyWithin(path string) bool {
+	return slices.ContainsFunc(r.faults, func(f Fault) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") })
 }
 
 // sorted puts labels into the order of the file, so that the second of two equals is the faulty one.

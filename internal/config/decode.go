@@ -213,17 +213,28 @@ func (r *reader) provider(s *section) Provider {
 		return ""
 	})
 	s.require("name at least one signing secret: - {file: PATH} or - {credential: NAME}", "secrets")
-	items, paths := s.list("secrets")
-	for i, item := range items {
-		p.Secrets = append(p.Secrets, r.secret(paths[i], item))
-	}
-	if seq, ok := s.peek("secrets").(*ast.SequenceNode); ok && len(seq.Values) == 0 {
-		r.fault(s.child("secrets"), "is empty, so no event could be verified; name at least one: - {file: PATH}")
-	}
+	p.Secrets = r.secrets(s)
 	s.duration("max_age", &p.MaxAge, time.Minute, 7*day)
 	s.duration("max_future", &p.MaxFuture, 0, 5*time.Minute)
 	s.close()
 	return p
+}
+
+func (r *reader) secrets(s *section) []Secret {
+	if _, ok := s.peek("secrets").(*ast.StringNode); ok {
+		_, _ = s.lookUp("secrets")
+		r.fault(s.child("secrets"), "is text, but a secret never stands in this file; put it into a file of its own and write - {file: PATH}")
+		return nil
+	}
+	items, paths := s.list("secrets")
+	secrets := make([]Secret, len(items))
+	for i, item := range items {
+		secrets[i] = r.secret(paths[i], item)
+	}
+	if seq, ok := s.peek("secrets").(*ast.SequenceNode); ok && len(seq.Values) == 0 {
+		r.fault(s.child("secrets"), "is empty, so no event could be verified; name at least one: - {file: PATH}")
+	}
+	return secrets
 }
 
 var credentialForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)

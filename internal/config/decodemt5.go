@@ -98,7 +98,7 @@ func (r *reader) currencies(s *section) map[string]int {
 	found := map[string]int{}
 	s.each("currencies", func(name, path string, value ast.Node) {
 		r.goodCurrency(path, name)
-		var digits uint64
+		digits := uint64(maxDigits) // stays when unreadable, so that no limit has too many places for it
 		r.unsignedOf(path, value, &digits, 0, maxDigits)
 		found[name] = int(digits)
 	})
@@ -170,7 +170,7 @@ func (r *reader) amount(path string, node ast.Node) string {
 	case !amountForm.MatchString(value):
 		r.fault(path, "%s is not an amount; write digits with a decimal point, such as \"10000.00\"", shown(value))
 	case strings.Trim(value, "0.") == "":
-		r.fault(path, "is zero, which would refuse everything; write an amount above zero")
+		r.fault(path, "is zero; write a number above zero")
 	default:
 		return value
 	}

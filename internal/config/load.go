@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -158,7 +159,7 @@ func (r *reader) syntax(err error) {
 	var broken yaml.Error
 	if errors.As(err, &broken) {
 		f.Problem = fmt.Sprintf("cannot be read as YAML (%s); check indentation, quotes and colons here and in the line before",
-			broken.GetMessage())
+			strings.ReplaceAll(broken.GetMessage(), "\t", "tab"))
 		if t := broken.GetToken(); t != nil && t.Position != nil {
 			f.Line, f.Column = max(1, t.Position.Line), max(1, t.Position.Column)
 		}
