@@ -46,6 +46,7 @@ type AccountState struct {
 	Group    string
 	Currency string // of the group
 	Digits   int    // of the group
+	Refusal  string // why the configuration allows no money on such an account (group, currency); empty: it does
 }
 
 // LookQuery asks for a login's balance deals.
@@ -167,6 +168,8 @@ type Note struct {
 // Book is what the loops need of the store. Every verb is one transaction; it returns only after the commit
 // returned nil, or an error and nothing was written (save ErrStopped: then nobody knows). Safe for concurrent use.
 type Book interface {
+	// Settings reads the stored settings.
+	Settings(ctx context.Context) (Settings, error)
 	// Due lists rows of one state on one MT5 server whose NextAt is not after upTo, earliest first.
 	Due(ctx context.Context, q DueQuery) ([]DueRow, error)
 	// Dossier reads a row with everything a decision about it needs; ErrNotFound where there is no such row.
@@ -177,6 +180,20 @@ type Book interface {
 	// the login's anchor, in one transaction. decide is pure and may run more than once. An error of decide is
 	// returned as it is, and nothing is written. A ticket on another row is a *DuplicateError.
 	Advance(ctx context.Context, id ID, decide Decide) (Result, error)
+}
+
+// KeeperBook is what the keeper needs beside the Book.
+type KeeperBook interface {
+	Book
+	// Rows lists the rows of a state by id, after q.After.
+	Rows(ctx context.Context, q RowQuery) ([]Credit, error)
+}
+
+// RowQuery selects rows of one state by id; Limit bounds the answer.
+type RowQuery struct {
+	State State
+	After ID
+	Limit int
 }
 
 // Decide is a pure decision about one row.

@@ -30,7 +30,7 @@ const (
 	TaskEventDiffers    TaskKind = "event_differs"     // the same message key with other facts
 	TaskPaymentDiffers  TaskKind = "payment_differs"   // two events about one payment disagree
 	TaskOwnership       TaskKind = "ownership"         // a login changed its client while a call may be under way
-	TaskDealerDiffers   TaskKind = "dealer"            // our deal carries another dealer than before
+	TaskLateAnswer      TaskKind = "late_answer"       // a call answered after its attempt was over
 	TaskPaidWithoutUnit TaskKind = "paid_without_unit" // paid, but nothing says which payment
 )
 

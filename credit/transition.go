@@ -309,6 +309,28 @@ func reissued(at time.Time, actor string, a Absence, next time.Time) Transition 
 	}
 }
 
+// answeredLate notes what a call gave after its attempt was no longer the row's: always kept as evidence. A
+// success is never forgotten: the row is not re-issued automatically any more.
+func answeredLate(at time.Time, actor string, call *CallEvidence, answered bool, ended Mark) Transition {
+	return Transition{
+		name: "answered late", from: []State{Unknown}, by: ByWorker, actor: actor, at: at,
+		reason: "the call ended after its lease", evidence: &Evidence{Call: call, Process: ended.Process},
+		change: func(c *Credit) {
+			c.Answered = c.Answered || answered
+			c.UnknownSince, c.FirstAbsent, c.NextAt = ended, nil, at
+		},
+	}
+}
+
+// rescheduled brings a row's next turn forward at process start: what an earlier process, or an earlier clock,
+// planned does not bind this one.
+func rescheduled(at time.Time, actor string, state State, next time.Time) Transition {
+	return Transition{
+		name: "rescheduled", from: []State{state}, by: ByProcess, actor: actor, at: at, reason: "process start",
+		change: func(c *Credit) { c.NextAt = next },
+	}
+}
+
 func sameToken(token string) func(Credit) error {
 	return func(c Credit) error {
 		if token == "" || c.Token != token {

@@ -1,0 +1,147 @@
+package credit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Keeper sees that no row is forgotten: claims of an earlier process or past their lease become unknown, and
+// held rows whose deposit does not come get their task.
+type Keeper struct {
+	Book     KeeperBook
+	Clock    Clock
+	Observer Observer
+	Process  Process
+	Timing   Timing
+
+	origin     time.Time
+	originBoot time.Duration
+}
+
+const (
+	keeperActor = "keeper"
+	keeperEvery = time.Second
+	// farthest is the longest wait that a loop of this version plans; a later NextAt stems from another clock.
+	farthest = 15 * time.Minute
+)
+
+// Start sweeps what an earlier process left: it must return before any lane runs. Every claimed row becomes
+// unknown, and what was planned too far ahead by another clock is due now.
+func (k *Keeper) Start(ctx context.Context) error {
+	now := k.Clock.Now()
+	err := k.each(ctx, Claimed, func(c Credit) (*Transition, []Task) {
+		t := orphaned(now, keeperActor, "the process that claimed it has ended", k.mark(), now)
+		return &t, nil
+	})
+	if err != nil {
+		return fmt.Errorf("sweep claimed rows: %w", err)
+	}
+	for _, state := range []State{Unknown, Pending} {
+		err := k.each(ctx, state, func(c Credit) (*Transition, []Task) {
+			if !c.NextAt.IsZero() && !c.NextAt.After(now.Add(farthest)) {
+				return nil, nil
+			}
+			t := rescheduled(now, keeperActor, state, now)
+			return &t, nil
+		})
+		if err != nil {
+			return fmt.Errorf("sweep %s rows: %w", state, err)
+		}
+	}
+	return nil
+}
+
+// Run works until ctx ends or the store stops. It returns nil when ctx ended it.
+func (k *Keeper) Run(ctx context.Context) error {
+	k.origin, k.originBoot = k.Clock.Now(), k.Clock.Boot()
+	for {
+		if err := k.Clock.Wait(ctx, k.Clock.Boot()+keeperEvery, nil); err != nil {
+			return nil
+		}
+		if err := k.round(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("keeper: %w", err)
+		}
+	}
+}
+
+func (k *Keeper) round(ctx context.Context) error {
+	boot, now := k.Clock.Boot(), k.Clock.Now()
+	schedule := k.origin.Add(boot - k.originBoot)
+	err := k.each(ctx, Claimed, func(c Credit) (*Transition, []Task) {
+		if c.LeaseUntil.Process == k.Process.ID && boot < c.LeaseUntil.Boot {
+			return nil, nil
+		}
+		t := orphaned(now, keeperActor, "the lease has ended", k.mark(), schedule)
+		return &t, nil
+	})
+	if err != nil {
+		return fmt.Errorf("end leases: %w", err)
+	}
+	return k.endGrace(ctx, now, schedule)
+}
+
+// endGrace opens the task of held rows that waited for their deposit long enough.
+func (k *Keeper) endGrace(ctx context.Context, now, schedule time.Time) error {
+	rows, err := k.Book.Due(ctx, DueQuery{State: Held, UpTo: schedule, Limit: batchSize})
+	if err != nil {
+		return fmt.Errorf("list held rows: %w", err)
+	}
+	for _, row := range rows {
+		err := k.advance(ctx, row.ID, Held, func(c Credit) (*Transition, []Task) {
+			t := graced(now, keeperActor)
+			return &t, []Task{task(TaskHeld, c, now, "a payment came in and no deposit record claims it",
+				"find whose payment it is; the row goes on by itself when its deposit is made")}
+		})
+		if err != nil {
+			return fmt.Errorf("end grace of credit %d: %w", row.ID, err)
+		}
+	}
+	return nil
+}
+
+// each decides on every row of a state, in pages.
+func (k *Keeper) each(ctx context.Context, state State, decide func(Credit) (*Transition, []Task)) error {
+	var after ID
+	for {
+		rows, err := k.Book.Rows(ctx, RowQuery{State: state, After: after, Limit: batchSize})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			after = row.ID
+			if t, _ := decide(row); t == nil {
+				continue
+			}
+			if err := k.advance(ctx, row.ID, state, decide); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (k *Keeper) advance(ctx context.Context, id ID, state State, decide func(Credit) (*Transition, []Task)) error {
+	res, err := k.Book.Advance(ctx, id, func(d Dossier) (Decision, error) {
+		if d.Row.State != state {
+			return Decision{}, fmt.Errorf("credit %d is %q: %w", id, d.Row.State, ErrConflict)
+		}
+		move, open := decide(d.Row)
+		return Decision{Move: move, Open: open}, nil
+	})
+	if errors.Is(err, ErrConflict) {
+		return nil // it moved on meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	for i := range res.Entries {
+		k.Observer.Note(ctx, Note{What: "row moved", Row: &res.Row, Entry: &res.Entries[i]})
+	}
+	Announce(ctx, k.Observer, nil, res.Opened, res.Closed)
+	return nil
+}
+
+func (k *Keeper) mark() Mark {
+	return Mark{Process: k.Process.ID, Boot: k.Clock.Boot(), At: instant(k.Clock.Now())}
+}

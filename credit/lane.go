@@ -1,0 +1,201 @@
+package credit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Lane is the one owner of one MT5 session: it looks at the unknown rows and calls for the pending rows of the
+// logins that fall to it. Several lanes of one server share the logins by remainder, so a login never has two
+// callers in one process.
+type Lane struct {
+	Server   string // label; the lane works rows of this server only
+	Shard    int
+	Shards   int
+	Book     Book
+	Session  Session
+	Clock    Clock
+	Observer Observer
+	Process  Process
+	Timing   Timing
+	Live     *LiveCalls
+	Token    func() string   // a fresh random claim token
+	Wake     <-chan struct{} // a row became pending
+	Dealer   uint64          // the manager's login: a deal of another dealer is reported; 0: not checked
+
+	origin     time.Time     // wall clock at the lane's start
+	originBoot time.Duration // boot clock at the lane's start
+}
+
+const (
+	idlePoll  = time.Second // longest sleep: rows that another process part made due are seen by then
+	batchSize = 64
+)
+
+// Run works until ctx ends or the store stops. It returns nil when ctx ended it.
+func (l *Lane) Run(ctx context.Context) error {
+	l.origin, l.originBoot = l.Clock.Now(), l.Clock.Boot()
+	for ctx.Err() == nil {
+		next, err := l.round(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				break
+			}
+			return fmt.Errorf("lane %s/%d: %w", l.Server, l.Shard, err)
+		}
+		if err := l.Clock.Wait(ctx, l.Clock.Boot()+next, l.Wake); err != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// schedule is the wall clock of the lane's start, carried on by the boot clock: the scale of NextAt. A step of
+// the wall clock neither hurries nor delays a row.
+func (l *Lane) schedule() time.Time { return l.origin.Add(l.Clock.Boot() - l.originBoot) }
+
+func (l *Lane) mark() Mark {
+	return Mark{Process: l.Process.ID, Boot: l.Clock.Boot(), At: instant(l.Clock.Now())}
+}
+
+func (l *Lane) actor() string { return "lane " + l.Server + "/" + strconv.Itoa(l.Shard) }
+
+// round takes up everything that is due, once, and tells how long to sleep.
+func (l *Lane) round(ctx context.Context) (time.Duration, error) {
+	settings, err := l.Book.Settings(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read settings: %w", err)
+	}
+	var work []DueRow
+	states := []State{Unknown, Done, Pending}
+	if settings.Mode != ModeLive {
+		states = []State{Unknown, Done} // looking goes on, claims do not
+	}
+	sleep := idlePoll
+	for _, state := range states {
+		rows, wait, err := l.due(ctx, state)
+		if err != nil {
+			return 0, err
+		}
+		work, sleep = append(work, rows...), min(sleep, wait)
+	}
+	ready := l.ready(ctx)
+	for _, row := range work {
+		if ctx.Err() != nil {
+			return 0, nil
+		}
+		if err := l.take(ctx, row, ready); err != nil {
+			return 0, err
+		}
+	}
+	if len(work) > 0 {
+		return 0, nil
+	}
+	return sleep, nil
+}
+
+// due lists the rows of a state that are due now, and how long until the next one is.
+func (l *Lane) due(ctx context.Context, state State) ([]DueRow, time.Duration, error) {
+	now := l.schedule()
+	rows, err := l.Book.Due(ctx, DueQuery{
+		State: state, Server: l.Server, UpTo: now.Add(idlePoll), Shard: l.Shard, Shards: l.Shards, Limit: batchSize,
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list due %s rows: %w", state, err)
+	}
+	for i, row := range rows {
+		if row.NextAt.After(now) {
+			return rows[:i], row.NextAt.Sub(now), nil
+		}
+	}
+	return rows, idlePoll, nil
+}
+
+// ready brings the session up. Its error is the reason that rows get instead of an answer.
+func (l *Lane) ready(ctx context.Context) error {
+	err := l.Session.Ready(ctx)
+	if err != nil && ctx.Err() == nil {
+		l.Observer.Note(ctx, Note{What: "MT5 session not ready", Err: err})
+	}
+	return err
+}
+
+// take works one due row. Only an error of the store is returned: it ends the lane.
+func (l *Lane) take(ctx context.Context, due DueRow, ready error) error {
+	d, err := l.Book.Dossier(ctx, due.ID)
+	if err != nil {
+		return fmt.Errorf("read credit %d: %w", due.ID, err)
+	}
+	switch d.Row.State {
+	case Unknown:
+		err = l.resolve(ctx, d, ready)
+	case Done:
+		err = l.watch(ctx, d, ready)
+	case Pending:
+		err = l.pay(ctx, d, ready)
+	case New, Held, Claimed, Failed, Cancelled: // moved on since it was listed
+	}
+	if errors.Is(err, ErrConflict) {
+		return nil // the row moved on while we looked; whoever moved it will have it taken up again
+	}
+	return err
+}
+
+// advance writes a decision and tells the observer what became of it.
+func (l *Lane) advance(ctx context.Context, id ID, decide Decide) (Result, error) {
+	res, err := l.Book.Advance(ctx, id, decide)
+	if err != nil {
+		return Result{}, err
+	}
+	for i := range res.Entries {
+		l.Observer.Note(ctx, Note{What: "row moved", Row: &res.Row, Entry: &res.Entries[i]})
+	}
+	Announce(ctx, l.Observer, nil, res.Opened, res.Closed)
+	return res, nil
+}
+
+// look asks MT5 for the row's deals and judges the answer. before is an earlier sighting to go on from, or nil.
+func (l *Lane) look(ctx context.Context, d Dossier, before *Sighting) (Sighting, Match, *LookEvidence, error) {
+	started := l.mark()
+	q := LookQuery{Login: d.Row.Login, Earliest: d.Row.EarliestTrace(), Control: d.Anchor}
+	var s Sighting
+	if before == nil {
+		s = l.Session.Look(ctx, q)
+	} else {
+		s = l.Session.Relook(ctx, q, *before)
+	}
+	l.Observer.Step(ctx, Step{Name: StepLooked, Credit: d.Row.ID})
+	held, err := l.Book.Holders(ctx, d.Row.Identity, tickets(s.Deals))
+	if err != nil {
+		return s, Match{}, nil, fmt.Errorf("credit %d: read the holders of tickets: %w", d.Row.ID, err)
+	}
+	m := Judge(d.Row, s, held)
+	return s, m, evidenceOf(started, s, m), nil
+}
+
+func evidenceOf(started Mark, s Sighting, m Match) *LookEvidence {
+	ev := &LookEvidence{
+		Verdict: m.Verdict, Reason: m.Reason, Started: started, From: instant(s.From), Until: instant(s.Until),
+		Offset: s.Offset.String(), Rows: s.Rows, Control: s.Control, Complete: s.Complete,
+	}
+	for _, d := range m.Deals {
+		ev.Tickets = append(ev.Tickets, strconv.FormatUint(d.Ticket, 10))
+	}
+	return ev
+}
+
+func tickets(deals []Deal) []uint64 {
+	out := make([]uint64, 0, len(deals))
+	for _, d := range deals {
+		out = append(out, d.Ticket)
+	}
+	return out
+}
+
+// noAnswer is the evidence of a look that could not even begin.
+func (l *Lane) noAnswer(reason error) *LookEvidence {
+	return &LookEvidence{Verdict: VerdictNoAnswer, Reason: "MT5 cannot be asked: " + reason.Error(), Started: l.mark()}
+}

@@ -1,0 +1,127 @@
+package credit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// verifyTries bounds the quick reads of a fresh deal; what is not readable by then is settled by the resolver.
+const verifyTries = 3
+
+// record writes what the call gave. Whatever is not a verified deal, a listed refusal or a proven silence is
+// unknown.
+func (l *Lane) record(ctx context.Context, row Credit, token string, r CallResult) error {
+	ended := l.mark()
+	call := &CallEvidence{
+		Attempt: row.Attempt, Outcome: r.Outcome, Code: r.Code, Status: r.Status, Detail: r.Detail,
+		Ticket: loginText(r.Ticket), Ended: ended,
+	}
+	switch r.Outcome {
+	case OutcomeApplied:
+		return l.recordApplied(ctx, row, token, r, call)
+	case OutcomeRefused:
+		return l.settleCall(ctx, row, call, r.Answered, ended, func() Decision {
+			t := refused(l.Clock.Now(), l.actor(), token, call)
+			return Decision{Move: &t}
+		})
+	case OutcomeNotSent:
+		return l.settleCall(ctx, row, call, false, ended, func() Decision { return l.decideUnsent(row, token, call, ended) })
+	case OutcomeUnknown:
+	}
+	l.Session.Drop("the outcome of a balance call is unknown")
+	return l.loseCall(ctx, row, token, "the outcome of the call is unknown: "+r.Detail, call, r.Answered)
+}
+
+// recordApplied verifies the ticket before the row is done (design §6.7).
+func (l *Lane) recordApplied(ctx context.Context, row Credit, token string, r CallResult, call *CallEvidence) error {
+	deal, err := l.verify(ctx, row, r.Ticket)
+	if err != nil {
+		l.Session.Drop("a fresh deal could not be verified")
+		return l.loseCall(ctx, row, token, "MT5 answered success, and the deal cannot be verified: "+err.Error(), call, true)
+	}
+	l.Observer.Step(ctx, Step{Name: StepChecked, Credit: row.ID})
+	if l.Dealer != 0 && deal.Dealer != l.Dealer {
+		l.Observer.Note(ctx, Note{What: "deal carries another dealer than our manager", Row: &row,
+			Err: fmt.Errorf("deal %d: dealer %d, manager %d", deal.Ticket, deal.Dealer, l.Dealer)})
+	}
+	anchor := &Anchor{Ticket: deal.Ticket, ServerTime: deal.ServerTime}
+	err = l.settleCall(ctx, row, call, true, call.Ended, func() Decision {
+		t := done(l.Clock.Now(), ByWorker, l.actor(), "done", Claimed, deal, &Evidence{Call: call}, l.Timing.Watch)
+		return Decision{Move: &t, Anchor: anchor}
+	})
+	if errors.Is(err, ErrDuplicate) {
+		return l.loseCall(ctx, row, token, "the ticket that MT5 named is on another row: "+err.Error(), call, true)
+	}
+	if err == nil {
+		l.Observer.Step(ctx, Step{Name: StepDone, Credit: row.ID})
+	}
+	return err
+}
+
+// verify reads the deal by its ticket, a few times at most.
+func (l *Lane) verify(ctx context.Context, row Credit, ticket uint64) (Deal, error) {
+	var err error
+	for range verifyTries {
+		var d Deal
+		if d, err = l.Session.Deal(ctx, ticket); err != nil {
+			continue
+		}
+		if d.Ticket != ticket || !d.is(row) {
+			return Deal{}, fmt.Errorf("deal %d is on login %d, action %d, %s: not what was ordered", d.Ticket, d.Login, d.Action, d.Amount)
+		}
+		return d, nil
+	}
+	return Deal{}, fmt.Errorf("read deal %d: %w", ticket, err)
+}
+
+func (l *Lane) loseCall(ctx context.Context, row Credit, token, reason string, call *CallEvidence, answered bool) error {
+	ended := l.mark()
+	next := l.schedule().Add(l.Timing.Looks[0])
+	err := l.settleCall(ctx, row, call, answered, ended, func() Decision {
+		t := lost(l.Clock.Now(), l.actor(), token, reason, call, answered, ended, next)
+		return Decision{Move: &t}
+	})
+	if err == nil {
+		l.Observer.Step(ctx, Step{Name: StepUnknown, Credit: row.ID})
+	}
+	return err
+}
+
+// decideUnsent takes the row through unknown back to pending: the evidence is this process's own byte count.
+func (l *Lane) decideUnsent(row Credit, token string, call *CallEvidence, ended Mark) Decision {
+	now, next := l.Clock.Now(), l.schedule().Add(backoff(l.Timing.Retry, row.Unsent))
+	first := lost(now, l.actor(), token, "no byte was sent: "+call.Detail, call, false, ended, next)
+	then := resent(now, l.actor(), l.Process.ID, next)
+	dec := Decision{Move: &first, Then: &then}
+	if row.Unsent+1 >= l.Timing.UnsentRetries {
+		dec.Open = []Task{task(TaskUnsent, row, now,
+			"the balance call could not leave this machine "+strconv.Itoa(row.Unsent+1)+" times",
+			"see that MT5 can be reached; the row goes on by itself")}
+	}
+	return dec
+}
+
+// settleCall writes the outcome of a call while the row is still this attempt's. If its lease ended meanwhile,
+// what the call gave is kept as evidence all the same (hole H7).
+func (l *Lane) settleCall(ctx context.Context, row Credit, call *CallEvidence, answered bool, ended Mark, decide func() Decision) error {
+	dec := decide()
+	_, err := l.advance(ctx, row.ID, func(Dossier) (Decision, error) { return dec, nil })
+	if !errors.Is(err, ErrConflict) {
+		return err
+	}
+	now := l.Clock.Now()
+	_, err = l.advance(ctx, row.ID, func(d Dossier) (Decision, error) {
+		var late Decision
+		if d.Row.State == Unknown && d.Row.Attempt == row.Attempt {
+			t := answeredLate(now, l.actor(), call, answered, ended)
+			late.Move = &t
+		}
+		late.Open = []Task{task(TaskLateAnswer, d.Row, now,
+			fmt.Sprintf("attempt %d was answered (%s) after its lease was over", row.Attempt, call.Outcome),
+			"wait until the row is settled by looking; check the login for two deals")}
+		return late, nil
+	})
+	return err
+}

@@ -1,0 +1,127 @@
+package credit
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// resolve looks at an unknown row (design §7). Found is taken at any time; only absent waits.
+func (l *Lane) resolve(ctx context.Context, d Dossier, ready error) error {
+	ev, s, m := (*LookEvidence)(nil), Sighting{}, Match{Verdict: VerdictNoAnswer}
+	if ready != nil {
+		ev = l.noAnswer(ready)
+		m.Reason = ev.Reason
+	} else {
+		var err error
+		if s, m, ev, err = l.look(ctx, d, nil); err != nil {
+			return err
+		}
+	}
+	now, schedule, live := l.Clock.Now(), l.schedule(), l.Live.Live(d.Row.ID)
+	_, err := l.advance(ctx, d.Row.ID, func(d Dossier) (Decision, error) {
+		if d.Row.State != Unknown {
+			return Decision{}, fmt.Errorf("credit %d is %q: %w", d.Row.ID, d.Row.State, ErrConflict)
+		}
+		dec := l.settle(d, m, ev, now, schedule, live)
+		if s.Complete {
+			dec.Anchor = s.Newest
+		}
+		return dec, nil
+	})
+	if err == nil {
+		l.Observer.Step(ctx, Step{Name: StepVerdict, Credit: d.Row.ID})
+	}
+	return err
+}
+
+// settle turns a verdict on an unknown row into a decision. It is pure.
+func (l *Lane) settle(d Dossier, m Match, ev *LookEvidence, now, schedule time.Time, live bool) Decision {
+	row := d.Row
+	switch m.Verdict {
+	case VerdictFound:
+		t := done(now, ByResolver, l.actor(), "found", Unknown, m.Deal, &Evidence{Look: ev}, l.Timing.Watch)
+		return Decision{Move: &t}
+	case VerdictConflict:
+		t := looked(now, l.actor(), ev, nil, row.HandedOver, schedule.Add(l.Timing.LookWithTask))
+		return Decision{Move: &t, Open: []Task{task(TaskConflict, row, now, m.Reason,
+			"compare the deals with the row; adopt one, or close the row without a deal", dealRecords(m.Deals)...)}}
+	case VerdictAbsent:
+		return l.settleAbsent(d, ev, now, schedule, live)
+	case VerdictNoAnswer:
+	}
+	return l.settleNoAnswer(d, ev, now, schedule)
+}
+
+func (l *Lane) settleAbsent(d Dossier, ev *LookEvidence, now, schedule time.Time, live bool) Decision {
+	row := d.Row
+	r := gate(row, ev, l.Process, l.Timing, live)
+	if r.absence == nil {
+		wait := min(l.Timing.nextLook(row.Looks+1, hasTask(d)), max(r.wait, l.Timing.Looks[0]))
+		t := looked(now, l.actor(), ev, r.first, row.HandedOver, schedule.Add(wait))
+		return Decision{Move: &t}
+	}
+	ok, why := mayReissue(row)
+	if ok {
+		t := reissued(now, l.actor(), *r.absence, schedule)
+		return Decision{Move: &t}
+	}
+	t := looked(now, l.actor(), ev, r.first, true, schedule.Add(l.Timing.LookWithTask))
+	return Decision{Move: &t, Open: []Task{task(TaskHandedOver, row, now,
+		"MT5 has no deal for this payment, and no further call is made without a person: "+why,
+		"check the login at MT5; then ask for a retry, adopt a deal or close the row")}}
+}
+
+func (l *Lane) settleNoAnswer(d Dossier, ev *LookEvidence, now, schedule time.Time) Decision {
+	row := d.Row
+	overdue := now.Sub(row.UnknownSince.At) >= l.Timing.TaskAfter
+	if row.UnknownSince.Process == l.Process.ID {
+		overdue = ev.Started.Boot-row.UnknownSince.Boot >= l.Timing.TaskAfter
+	}
+	t := looked(now, l.actor(), ev, row.FirstAbsent, row.HandedOver, schedule.Add(l.Timing.nextLook(row.Looks+1, hasTask(d) || overdue)))
+	dec := Decision{Move: &t}
+	if overdue {
+		dec.Open = []Task{task(TaskNoAnswer, row, now, "nobody knows whether MT5 applied this payment, and MT5 gives no complete answer: "+ev.Reason,
+			"see that MT5 can be reached; the row settles itself by looking")}
+	}
+	return dec
+}
+
+// hasTask tells whether a person has been asked about the unknown row: then looking slows down.
+func hasTask(d Dossier) bool {
+	for _, t := range d.OpenTasks {
+		switch t.Kind {
+		case TaskNoAnswer, TaskConflict, TaskHandedOver:
+			return true
+		default:
+		}
+	}
+	return false
+}
+
+// watch looks for a second deal of a row whose call was repeated (design §7).
+func (l *Lane) watch(ctx context.Context, d Dossier, ready error) error {
+	if d.Row.WatchUntil.IsZero() {
+		return nil
+	}
+	ev, m := (*LookEvidence)(nil), Match{}
+	if ready != nil {
+		ev = l.noAnswer(ready)
+	} else {
+		var err error
+		if _, m, ev, err = l.look(ctx, d, nil); err != nil {
+			return err
+		}
+	}
+	now := l.Clock.Now()
+	_, err := l.advance(ctx, d.Row.ID, func(d Dossier) (Decision, error) {
+		t := watched(l.schedule(), l.actor(), ev, m.Verdict == VerdictConflict)
+		dec := Decision{Move: &t}
+		if m.Verdict == VerdictConflict {
+			dec.Open = []Task{task(TaskSecondDeal, d.Row, now, "a payment whose call was repeated: "+m.Reason,
+				"take the surplus back at MT5 and note it here", dealRecords(m.Deals)...)}
+		}
+		return dec, nil
+	})
+	return err
+}

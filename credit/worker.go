@@ -1,0 +1,188 @@
+package credit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// pay takes a pending row through account check, look, claim, call and verification (design §6).
+func (l *Lane) pay(ctx context.Context, d Dossier, ready error) error {
+	l.Observer.Step(ctx, Step{Name: StepSlotHeld, Credit: d.Row.ID})
+	if ready != nil {
+		return l.postpone(ctx, d.Row, "MT5 cannot be reached: "+ready.Error(), nil)
+	}
+	if len(d.Busy) > 0 { // cheap look before the look; the claim checks again inside its transaction
+		return l.postpone(ctx, d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), nil)
+	}
+	fresh, look, ok, err := l.prepare(ctx, d)
+	if err != nil || !ok {
+		return err
+	}
+	return l.claimAndCall(ctx, d.Row, fresh, look)
+}
+
+// prepare checks the account and looks, until both are fresh together. fresh is the boot time of the account
+// check that counts. ok is false when the row has been moved or postponed.
+func (l *Lane) prepare(ctx context.Context, d Dossier) (fresh time.Duration, look *LookEvidence, ok bool, err error) {
+	begun := l.Clock.Boot()
+	var seen *Sighting
+	for {
+		fresh = l.Clock.Boot()
+		if ok, err := l.checkAccount(ctx, d.Row); err != nil || !ok {
+			return 0, nil, false, err
+		}
+		s, m, ev, err := l.look(ctx, d, seen)
+		if err != nil {
+			return 0, nil, false, err
+		}
+		if m.Verdict != VerdictAbsent {
+			return 0, nil, false, l.lookedFirst(ctx, d.Row, s, m, ev)
+		}
+		now := l.Clock.Boot()
+		if now-fresh < l.Timing.FreshFor {
+			return fresh, ev, true, nil
+		}
+		if now-begun >= l.Timing.TaskAfter {
+			return 0, nil, false, l.postpone(ctx, d.Row, "the look takes longer than the account check stays fresh", s.Newest)
+		}
+		seen = &s
+	}
+}
+
+// checkAccount compares MT5's account with the row. A readable "no" holds the row; no answer postpones it.
+func (l *Lane) checkAccount(ctx context.Context, row Credit) (bool, error) {
+	st, err := l.Session.Account(ctx, row.Login)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return false, l.hold(ctx, row.ID, "MT5 says that the login does not exist", nil, nil, HoldUnknownLogin)
+	case err != nil:
+		return false, l.postpone(ctx, row, "the account cannot be read: "+err.Error(), nil)
+	case st.Login != row.Login:
+		l.Session.Drop("an account answer for another login")
+		return false, l.postpone(ctx, row, "MT5 answered for another login", nil)
+	case st.Refusal != "":
+		return false, l.hold(ctx, row.ID, st.Refusal, nil, nil, HoldAccount)
+	case st.Currency != row.Amount.Currency() || st.Digits != row.Amount.Exponent():
+		return false, l.hold(ctx, row.ID, fmt.Sprintf("MT5 keeps the account in %s with %d digits, the row is in %s with %d",
+			st.Currency, st.Digits, row.Amount.Currency(), row.Amount.Exponent()), nil, nil, HoldAccount)
+	}
+	return true, nil
+}
+
+// lookedFirst acts on a look before the call that was not absent.
+func (l *Lane) lookedFirst(ctx context.Context, row Credit, s Sighting, m Match, ev *LookEvidence) error {
+	switch m.Verdict {
+	case VerdictFound:
+		_, err := l.advance(ctx, row.ID, func(Dossier) (Decision, error) {
+			t := done(l.Clock.Now(), ByWorker, l.actor(), "found before the call", Pending, m.Deal, &Evidence{Look: ev}, l.Timing.Watch)
+			return Decision{Move: &t, Anchor: s.Newest}, nil
+		})
+		return err
+	case VerdictConflict:
+		reason := HoldConflict
+		if m.LookAlike {
+			reason = HoldLookAlike
+		}
+		return l.hold(ctx, row.ID, m.Reason, ev, m.Deals, reason)
+	case VerdictNoAnswer:
+		return l.postpone(ctx, row, "no complete look: "+m.Reason, nil)
+	case VerdictAbsent:
+	}
+	return fmt.Errorf("credit %d: verdict %q after the first look: %w", row.ID, m.Verdict, ErrInvalid)
+}
+
+// hold stops the row and shows a person why, with the deals beside it.
+func (l *Lane) hold(ctx context.Context, id ID, reason string, look *LookEvidence, deals []Deal, holds ...Hold) error {
+	now := l.Clock.Now()
+	_, err := l.advance(ctx, id, func(d Dossier) (Decision, error) {
+		if d.Row.State != Pending {
+			return Decision{}, fmt.Errorf("credit %d is %q: %w", id, d.Row.State, ErrConflict)
+		}
+		t := stopped(now, ByWorker, l.actor(), reason, &Evidence{Look: look}, holds...)
+		return Decision{Move: &t, Open: []Task{
+			task(TaskHeld, d.Row, now, reason, "look at the records; release the row, adopt a deal or close it", dealRecords(deals)...),
+		}}, nil
+	})
+	return err
+}
+
+// postpone leaves the row pending for a while; a task once that has lasted.
+func (l *Lane) postpone(ctx context.Context, row Credit, reason string, anchor *Anchor) error {
+	now, schedule := l.Clock.Now(), l.schedule()
+	_, err := l.advance(ctx, row.ID, func(d Dossier) (Decision, error) {
+		if d.Row.State != Pending {
+			return Decision{}, fmt.Errorf("credit %d is %q: %w", row.ID, d.Row.State, ErrConflict)
+		}
+		stuck := time.Duration(0)
+		if !d.Row.StuckSince.IsZero() {
+			stuck = now.Sub(d.Row.StuckSince)
+		}
+		wait := min(max(l.Timing.Retry, stuck), max(time.Minute, l.Timing.Retry))
+		t := postponed(now, l.actor(), reason, schedule.Add(wait))
+		dec := Decision{Move: &t, Anchor: anchor}
+		if stuck >= l.Timing.TaskAfter {
+			dec.Open = []Task{task(TaskStuck, d.Row, now, "a paid deposit cannot be credited: "+reason,
+				"see that MT5 and the account can be reached; the row goes on by itself")}
+		}
+		return dec, nil
+	})
+	return err
+}
+
+// claimAndCall is the irreversible part. The claim is on disk before a byte leaves; the call's outcome is
+// recorded whatever became of ctx.
+func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration, look *LookEvidence) error {
+	end := l.Live.Begin(row.ID)
+	defer end()
+	now := l.Clock.Boot()
+	if now-fresh >= l.Timing.FreshFor {
+		return nil // still pending and due: the next round starts with the account again
+	}
+	token, lease := l.Token(), l.mark()
+	lease.Boot += l.Timing.Lease
+	deadline := min(now+l.Timing.SendWithin, fresh+l.Timing.FreshFor)
+	res, err := l.advance(ctx, row.ID, l.decideClaim(token, lease, look))
+	if err != nil {
+		return err
+	}
+	if res.Row.State != Claimed {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // a stop waits for the call; the adapter's time-outs bound it
+	l.Observer.Step(ctx, Step{Name: StepClaimed, Credit: row.ID})
+	result := l.Session.Balance(ctx, Call{
+		Login: res.Row.Login, Amount: res.Row.DealAmount(), Reference: res.Row.Reference, Deadline: deadline,
+	})
+	l.Observer.Step(ctx, Step{Name: StepAnswered, Credit: row.ID})
+	return l.record(ctx, res.Row, token, result)
+}
+
+// decideClaim is the check inside the claim's transaction (design §6.4): mode, room, ownership, refunds and
+// disputes, and the login's other rows.
+func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence) Decide {
+	now, schedule := l.Clock.Now(), l.schedule()
+	return func(d Dossier) (Decision, error) {
+		switch {
+		case d.Row.State != Pending:
+			return Decision{}, fmt.Errorf("claim credit %d: it is %q: %w", d.Row.ID, d.Row.State, ErrConflict)
+		case d.Settings.Mode != ModeLive:
+			return Decision{}, fmt.Errorf("claim credit %d: the mode is %s: %w", d.Row.ID, d.Settings.Mode, ErrConflict)
+		case d.LowSpace:
+			t := postponed(now, l.actor(), "the disk is too full to claim", schedule.Add(time.Minute))
+			return Decision{Move: &t}, nil
+		case d.Account == nil || d.Account.Client != d.Row.Client:
+			t := stopped(now, ByWorker, l.actor(), "the login no longer belongs to the deposit's client", nil, HoldOwnership)
+			return Decision{Move: &t}, nil
+		case d.Reversed:
+			t := stopped(now, ByWorker, l.actor(), "a refund or dispute of the payment is known", nil, HoldReversal)
+			return Decision{Move: &t}, nil
+		case len(d.Busy) > 0:
+			t := postponed(now, l.actor(), fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), schedule.Add(l.Timing.Retry))
+			return Decision{Move: &t}, nil
+		}
+		t := claimed(now, l.actor(), token, lease, look)
+		return Decision{Move: &t}, nil
+	}
+}
