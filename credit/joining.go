@@ -93,13 +93,18 @@ func rowTasks(before, after Credit, actor string, now time.Time) (open []Task, c
 		})
 	}
 	leaving := map[State][]TaskKind{
-		Held: {TaskHeld}, Failed: {TaskFailed}, Pending: {TaskStuck, TaskUnsent},
+		Held: {TaskHeld}, Failed: {TaskFailed}, Pending: {TaskStuck},
 		Unknown: {TaskNoAnswer, TaskConflict, TaskHandedOver},
 	}
 	if before.State != after.State {
 		for _, kind := range leaving[before.State] {
 			closing = append(closing, TaskClose{Key: TaskKey{kind, entity}, By: actor, At: now, Reason: "the row became " + string(after.State)})
 		}
+	}
+	switch after.State {
+	case Done, Failed, Cancelled, Held:
+		closing = append(closing, TaskClose{Key: TaskKey{TaskUnsent, entity}, By: actor, At: now, Reason: "the row became " + string(after.State)})
+	case New, Pending, Claimed, Unknown:
 	}
 	return open, closing
 }

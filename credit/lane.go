@@ -28,6 +28,7 @@ type Lane struct {
 
 	origin     time.Time     // wall clock at the lane's start
 	originBoot time.Duration // boot clock at the lane's start
+	down       bool          // the session was not ready at the last round
 }
 
 const (
@@ -56,6 +57,8 @@ func (l *Lane) Run(ctx context.Context) error {
 // schedule is the wall clock of the lane's start, carried on by the boot clock: the scale of NextAt. A step of
 // the wall clock neither hurries nor delays a row.
 func (l *Lane) schedule() time.Time { return l.origin.Add(l.Clock.Boot() - l.originBoot) }
+
+func (l *Lane) watchUntil() time.Time { return l.schedule().Add(l.Timing.Watch) }
 
 func (l *Lane) mark() Mark {
 	return Mark{Process: l.Process.ID, Boot: l.Clock.Boot(), At: instant(l.Clock.Now())}
@@ -117,9 +120,14 @@ func (l *Lane) due(ctx context.Context, state State) ([]DueRow, time.Duration, e
 // ready brings the session up. Its error is the reason that rows get instead of an answer.
 func (l *Lane) ready(ctx context.Context) error {
 	err := l.Session.Ready(ctx)
-	if err != nil && ctx.Err() == nil {
-		l.Observer.Note(ctx, Note{What: "MT5 session not ready", Err: err})
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && !l.down:
+		l.Observer.Note(ctx, Note{What: "MT5 session not ready", Err: fmt.Errorf("%s: %w", l.actor(), err)})
+	case err == nil && l.down:
+		l.Observer.Note(ctx, Note{What: "MT5 session ready again"})
 	}
+	l.down = err != nil
 	return err
 }
 

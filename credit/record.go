@@ -48,7 +48,7 @@ func (l *Lane) recordApplied(ctx context.Context, row Credit, token string, r Ca
 	}
 	anchor := &Anchor{Ticket: deal.Ticket, ServerTime: deal.ServerTime}
 	err = l.settleCall(ctx, row, call, true, call.Ended, func() Decision {
-		t := done(l.Clock.Now(), ByWorker, l.actor(), "done", Claimed, deal, &Evidence{Call: call}, l.Timing.Watch)
+		t := done(l.Clock.Now(), ByWorker, l.actor(), "done", Claimed, deal, Evidence{Call: call}, l.watchUntil())
 		return Decision{Move: &t, Anchor: anchor}
 	})
 	if errors.Is(err, ErrDuplicate) {

@@ -40,7 +40,7 @@ func (l *Lane) settle(d Dossier, m Match, ev *LookEvidence, now, schedule time.T
 	row := d.Row
 	switch m.Verdict {
 	case VerdictFound:
-		t := done(now, ByResolver, l.actor(), "found", Unknown, m.Deal, &Evidence{Look: ev}, l.Timing.Watch)
+		t := done(now, ByResolver, l.actor(), "found", Unknown, m.Deal, Evidence{Look: ev}, schedule.Add(l.Timing.Watch))
 		return Decision{Move: &t}
 	case VerdictConflict:
 		t := looked(now, l.actor(), ev, nil, row.HandedOver, schedule.Add(l.Timing.LookWithTask))
@@ -113,9 +113,9 @@ func (l *Lane) watch(ctx context.Context, d Dossier, ready error) error {
 			return err
 		}
 	}
-	now := l.Clock.Now()
+	now, schedule := l.Clock.Now(), l.schedule()
 	_, err := l.advance(ctx, d.Row.ID, func(d Dossier) (Decision, error) {
-		t := watched(l.schedule(), l.actor(), ev, m.Verdict == VerdictConflict)
+		t := watched(now, l.actor(), ev, schedule, m.Verdict == VerdictConflict)
 		dec := Decision{Move: &t}
 		if m.Verdict == VerdictConflict {
 			dec.Open = []Task{task(TaskSecondDeal, d.Row, now, "a payment whose call was repeated: "+m.Reason,

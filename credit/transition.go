@@ -194,14 +194,12 @@ func postponed(at time.Time, actor, reason string, next time.Time) Transition {
 }
 
 // done records the one verified deal. by tells the way: the worker after its call or its look, the resolver.
-func done(at time.Time, by Mover, actor, name string, from State, d Deal, ev *Evidence, watch time.Duration) Transition {
-	if ev == nil {
-		ev = &Evidence{}
-	}
+// watch is until when a re-issued row is watched for a second deal, on the scale of NextAt.
+func done(at time.Time, by Mover, actor, name string, from State, d Deal, ev Evidence, watch time.Time) Transition {
 	ev.Deal = &d
 	return Transition{
 		name: name, from: []State{from}, to: Done, by: by, actor: actor, at: at,
-		reason: "deal " + strconv.FormatUint(d.Ticket, 10), evidence: ev,
+		reason: "deal " + strconv.FormatUint(d.Ticket, 10), evidence: &ev,
 		check: func(c Credit) error {
 			if d.Ticket == 0 || !d.is(c) {
 				return fmt.Errorf("deal %d is not this row's deal: %w", d.Ticket, ErrInvalid)
@@ -210,20 +208,20 @@ func done(at time.Time, by Mover, actor, name string, from State, d Deal, ev *Ev
 		},
 		change: func(c *Credit) {
 			c.Ticket, c.Unsent, c.NotSent, c.NextAt = d.Ticket, 0, nil, time.Time{}
-			if c.Reissues > 0 && watch > 0 {
-				c.WatchUntil, c.NextAt = at.Add(watch), at.Add(watchEvery)
+			if c.Reissues > 0 {
+				c.WatchUntil, c.NextAt = watch, at.Add(watchEvery)
 			}
 		},
 	}
 }
 
 // watched notes a look of the 48 h watch over a re-issued row; the watch ends at WatchUntil, or when over.
-func watched(at time.Time, actor string, look *LookEvidence, over bool) Transition {
+func watched(at time.Time, actor string, look *LookEvidence, schedule time.Time, over bool) Transition {
 	return Transition{
 		name: "watched", from: []State{Done}, by: ByResolver, actor: actor, at: at, evidence: &Evidence{Look: look},
 		change: func(c *Credit) {
-			c.NextAt = at.Add(watchEvery)
-			if over || !at.Before(c.WatchUntil) {
+			c.NextAt = schedule.Add(watchEvery)
+			if over || !schedule.Before(c.WatchUntil) {
 				c.WatchUntil, c.NextAt = time.Time{}, time.Time{}
 			}
 		},
@@ -247,9 +245,11 @@ func lost(at time.Time, actor, token, reason string, call *CallEvidence, answere
 		change: func(c *Credit) {
 			c.Answered = c.Answered || answered
 			c.UnknownSince, c.NextAt = since, next
-			if call != nil && call.Outcome == OutcomeNotSent {
+			if call.Outcome == OutcomeNotSent {
 				mark := since
 				c.NotSent = &mark
+			} else {
+				c.Unsent = 0
 			}
 		},
 	}
@@ -300,7 +300,7 @@ func reissued(at time.Time, actor string, a Absence, next time.Time) Transition 
 		evidence: &Evidence{Look: a.look, Before: &a.before, Process: a.process},
 		check:    a.holds,
 		change: func(c *Credit) {
-			if c.Reissues > 0 && c.Grants > 0 {
+			if c.Grants > 0 {
 				c.Grants--
 			}
 			c.Reissues++

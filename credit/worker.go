@@ -75,8 +75,8 @@ func (l *Lane) checkAccount(ctx context.Context, row Credit) (bool, error) {
 func (l *Lane) lookedFirst(ctx context.Context, row Credit, s Sighting, m Match, ev *LookEvidence) error {
 	switch m.Verdict {
 	case VerdictFound:
+		t := done(l.Clock.Now(), ByWorker, l.actor(), "found before the call", Pending, m.Deal, Evidence{Look: ev}, l.watchUntil())
 		_, err := l.advance(ctx, row.ID, func(Dossier) (Decision, error) {
-			t := done(l.Clock.Now(), ByWorker, l.actor(), "found before the call", Pending, m.Deal, &Evidence{Look: ev}, l.Timing.Watch)
 			return Decision{Move: &t, Anchor: s.Newest}, nil
 		})
 		return err
