@@ -1,0 +1,217 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"creditonce/credit"
+)
+
+// routeMakeDeposit scopes idempotency keys. It is stored: it must not change with the path.
+const routeMakeDeposit = "POST /v1/deposits"
+
+// depositBody is a deposit on the wire: what a return page may show (design §2), and no more. The stored first
+// answers have this form too.
+type depositBody struct {
+	Code      string    `json:"code"`
+	State     string    `json:"state"`
+	Server    string    `json:"server"`
+	Login     string    `json:"login"`
+	Paid      moneyBody `json:"paid"`
+	Credited  moneyBody `json:"credited"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// moneyBody is money on the wire. Minor is text because readers cut large numbers to 53 bits.
+type moneyBody struct {
+	Amount   string `json:"amount"`
+	Currency string `json:"currency"`
+	Minor    string `json:"minor"`
+	Exponent int    `json:"exponent"`
+}
+
+func (a *API) makeDeposit(c echo.Context, key Key) error {
+	idem, err := idempotencyKey(c.Request().Header)
+	if err != nil {
+		return err
+	}
+	root, err := readObject(c)
+	if err != nil {
+		return err
+	}
+	w, faults := readWish(root)
+	if len(faults) > 0 {
+		return invalid(faults)
+	}
+	hash, err := w.hash()
+	if err != nil {
+		return err
+	}
+	d, doubt, err := a.form(c, w, key)
+	if err != nil {
+		return err
+	}
+	answer, err := a.cfg.Deposits.Open(requestContext(c), credit.NewDeposit{
+		Key:       credit.IdempotencyKey{Route: routeMakeDeposit, Owner: key.Name, Key: idem},
+		InputHash: hash, Deposit: d, Render: renderUnless(doubt),
+	})
+	if err != nil {
+		return fmt.Errorf("make a deposit for login %s on %s: %w", w.Login, w.Server, clearer(err, doubt))
+	}
+	if answer.Replay {
+		c.Response().Header().Set(headerReplayed, "true")
+	}
+	return send(c, answer.Status, answer.Body)
+}
+
+// form makes the domain's deposit of a wish. doubt is why an amount does not fit the exponent that the account or
+// the provider has now. It is not returned as the error, because the request may be the repetition of one that was
+// fine when it first came: only the deciding transaction knows, so the doubt travels there inside Render.
+func (a *API) form(c echo.Context, w wish, key Key) (d credit.Deposit, doubt *problem, err error) {
+	login, err := parseLogin(w.Login)
+	if err != nil {
+		return d, nil, fmt.Errorf("read the login: %w", err)
+	}
+	d = credit.Deposit{Code: w.Code, Owner: key.Name, Client: w.Client, Server: w.Server, Login: login, Provider: w.Provider}
+	if d.Code == "" {
+		if d.Code, err = a.draw(); err != nil {
+			return d, nil, err
+		}
+	}
+	if d.ExpiresAt, err = w.expiry(a.cfg.Now(), a.cfg.DepositLife); err != nil {
+		return d, nil, fmt.Errorf("read the expiry: %w", err)
+	}
+	if w.Rate != nil {
+		if d.Rate, err = credit.ParseRate(w.Rate.Value); err != nil {
+			return d, nil, err
+		}
+		if d.RateAt, err = parseTime(w.Rate.At); err != nil {
+			return d, nil, fmt.Errorf("read the rate's time: %w", err)
+		}
+		d.RateFrom = w.Rate.Source
+	}
+	credited, err := a.credited(c, w, login)
+	if err != nil {
+		return d, nil, err
+	}
+	paid := a.paid(w)
+	if d.Credited, err = credited.amount(w.Credited); err != nil {
+		return d, nil, err
+	}
+	if d.Paid, err = paid.amount(w.Paid); err != nil {
+		return d, nil, err
+	}
+	if credited.doubt != nil {
+		return d, credited.doubt, nil
+	}
+	return d, paid.doubt, nil
+}
+
+// reading is an amount in its right exponent, or the doubt about it, or neither where the domain will refuse.
+type reading struct {
+	exact credit.Amount
+	doubt *problem
+}
+
+// amount falls back to the amount as it was sent.
+func (r reading) amount(m moneyWish) (credit.Amount, error) {
+	if r.exact.IsSet() {
+		return r.exact, nil
+	}
+	return m.asSent()
+}
+
+// credited reads the amount by the account's digits. An account that is missing, foreign or in another currency
+// is the domain's to refuse; nothing of a foreign account may show in a doubt.
+func (a *API) credited(c echo.Context, w wish, login uint64) (reading, error) {
+	account, err := a.cfg.Accounts.Get(requestContext(c), w.Server, login)
+	switch {
+	case errors.Is(err, credit.ErrNotFound), errors.Is(err, credit.ErrRefused):
+		return reading{}, nil
+	case err != nil:
+		return reading{}, fmt.Errorf("get account %d on %s: %w", login, w.Server, err)
+	case account.Client != w.Client, account.Currency != w.Credited.Currency:
+		return reading{}, nil
+	}
+	if exact, ok := w.Credited.exact(account.Digits); ok {
+		return reading{exact: exact}, nil
+	}
+	return reading{doubt: kindPlaces.about("credited.amount", "the account has %d decimal places", account.Digits)}, nil
+}
+
+// paid reads the amount by the provider's exponent table.
+func (a *API) paid(w wish) reading {
+	exponent, known := a.cfg.PaidExponent(w.Provider, w.Paid.Currency)
+	if !known {
+		return reading{doubt: kindUnknownCurrency.about("paid.currency", "the provider does not take this currency")}
+	}
+	if exact, ok := w.Paid.exact(exponent); ok {
+		return reading{exact: exact}
+	}
+	return reading{doubt: kindPlaces.about("paid.amount", "the provider writes this currency with %d decimal places", exponent)}
+}
+
+// clearer prefers the doubt where the domain refused only what follows from it.
+func clearer(err error, doubt *problem) error {
+	var refused *credit.RefusedError
+	if doubt != nil && errors.As(err, &refused) && (refused.Code == "wrong_currency" || refused.Code == "conversion_differs") {
+		return doubt.from(err)
+	}
+	return err
+}
+
+// renderUnless makes the answer of a new deposit, or refuses it at the last moment. The state is the one at the
+// deposit's creation, so that the answer does not depend on when it is rendered.
+func renderUnless(doubt *problem) func(credit.DepositView) (credit.Answer, error) {
+	return func(v credit.DepositView) (credit.Answer, error) {
+		if doubt != nil {
+			return credit.Answer{}, doubt
+		}
+		body, err := renderDeposit(v, v.Deposit.CreatedAt)
+		return credit.Answer{Status: http.StatusCreated, Body: body}, err
+	}
+}
+
+func (a *API) getDeposit(c echo.Context, _ Key) error {
+	code := c.Param("code")
+	if !credit.ValidCode(code) {
+		return kindNotFound.because("there is no deposit with this code")
+	}
+	view, err := a.cfg.Deposits.View(requestContext(c), code)
+	if errors.Is(err, credit.ErrNotFound) {
+		return kindNotFound.because("there is no deposit with this code").from(err)
+	}
+	if err != nil {
+		return fmt.Errorf("view a deposit: %w", err)
+	}
+	body, err := renderDeposit(view, a.cfg.Now())
+	if err != nil {
+		return err
+	}
+	return send(c, http.StatusOK, body)
+}
+
+func renderDeposit(v credit.DepositView, now time.Time) ([]byte, error) {
+	d := v.Deposit
+	body, err := json.Marshal(depositBody{
+		Code: d.Code, State: string(v.State(now.UTC())),
+		Server: d.Server, Login: strconv.FormatUint(d.Login, 10),
+		Paid: onWire(d.Paid), Credited: onWire(d.Credited),
+		CreatedAt: d.CreatedAt.UTC(), ExpiresAt: d.ExpiresAt.UTC(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render deposit %s: %w", d.Code, err)
+	}
+	return body, nil
+}
+
+func onWire(a credit.Amount) moneyBody {
+	return moneyBody{Amount: a.Decimal(), Currency: a.Currency(), Minor: a.Units().String(), Exponent: a.Exponent()}
+}
