@@ -74,6 +74,8 @@ func TestUsageErrors_SayWhatToDoAndDoNothing(t *testing.T) {
 		{[]string{"chek"}, "did you mean check?"},
 		{[]string{"keys"}, "Usage:"},
 		{[]string{"keys", "nwe"}, `"nwe" is not a command of creditonce keys`},
+		{[]string{"help", "chek"}, "did you mean check?"},
+		{[]string{"help", "keys", "nwe"}, `"nwe" is not a command of creditonce keys`},
 		{[]string{"check", "--fast"}, "unknown flag: --fast"},
 		{[]string{"check", "a", "b"}, "accepts at most 1 arg"},
 		{[]string{"version", "x"}, "unknown command"},
@@ -97,6 +99,16 @@ func TestHelpExitCodes_NamesEveryCode(t *testing.T) {
 	for _, code := range []string{" 0 ", " 1 ", " 2 ", " 3 ", " 4 ", " 5 ", " 78 "} {
 		if got.code != ExitDone || !strings.Contains(got.stdout, code) {
 			t.Errorf("code %s is missing in %+v", code, got)
+		}
+	}
+}
+
+func TestHelp_ShowsTheCommandItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for words, says := range map[string]string{"help": "Available Commands:", "help check": "creditonce check [FILE]", "help keys new": "--scope",
+		"check --help": "creditonce check [FILE]"} {
+		if got := run(strings.Fields(words)...); got.code != ExitDone || !strings.Contains(got.stdout, says) {
+			t.Errorf("%s: got %+v", words, got)
 		}
 	}
 }

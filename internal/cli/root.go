@@ -83,7 +83,26 @@ func newRoot(p *Process) *cobra.Command {
 		versionCommand(p),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes of all commands mean", Long: exitCodesHelp},
 	)
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.RunE = help
+		}
+	}
 	return root
+}
+
+// help shows a command's help. Unlike cobra's own it does not end with 0 when there is no such command.
+func help(cmd *cobra.Command, words []string) error {
+	about, rest, err := cmd.Root().Find(words)
+	if err != nil {
+		return usagef("%w; see: %s help", err, cmd.Root().Name())
+	}
+	if len(rest) > 0 {
+		return knownCommand(about, rest)
+	}
+	about.InitDefaultHelpFlag()
+	return about.Help()
 }
 
 // knownCommand refuses words that are no command, with what was probably meant.

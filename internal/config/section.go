@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -105,7 +106,7 @@ func (s *section) add(pair *ast.MappingValueNode) {
 	name, ok := keyName(pair.Key)
 	if !ok {
 		s.r.faults = append(s.r.faults, Fault{File: s.r.file, Line: at.line, Column: at.column, Path: s.path,
-			Problem: "a key must be plain text (no merge, anchor, list or empty key); write the options out"})
+			Problem: "a key must be plain text (no merge, anchor or list, not empty, printable, short); write the options out"})
 		return
 	}
 	path := s.child(name)
@@ -119,11 +120,16 @@ func (s *section) add(pair *ast.MappingValueNode) {
 	s.entries = append(s.entries, entry{name: name, value: pair.Value})
 }
 
-// keyName gives the text of a key that is plain text or a whole number.
+// maxKey is far above any option or name; longer keys are not repeated in messages.
+const maxKey = 128
+
+func isNotPrintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// keyName gives the text of a key that is plain printable text or a whole number.
 func keyName(key ast.MapKeyNode) (string, bool) {
 	switch k := key.(type) {
 	case *ast.StringNode:
-		return k.Value, k.Value != ""
+		return k.Value, k.Value != "" && len(k.Value) <= maxKey && !strings.ContainsFunc(k.Value, isNotPrintable)
 	case *ast.IntegerNode:
 		return k.GetToken().Value, true
 	default:
