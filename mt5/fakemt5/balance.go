@@ -119,7 +119,7 @@ func (o order) check(v view) int {
 		if credit+o.minor < 0 {
 			return retNoMoney
 		}
-		return limit(credit+o.minor, v.group.Digits)
+		return limit(credit + o.minor)
 	}
 	if o.minor < 0 {
 		if balance+o.minor < 0 && !o.skipBalance {
@@ -130,14 +130,14 @@ func (o order) check(v view) int {
 			return retNoMoney
 		}
 	}
-	return limit(balance+o.minor, v.group.Digits)
+	return limit(balance + o.minor)
 }
 
-// limit keeps sums far from the end of int64: the fake refuses what would pass ten
-// times the largest single amount in a currency with eight digits.
-func limit(sum int64, digits int) int {
+// limit keeps sums far from the end of int64. One amount is at most 1e17 minor units,
+// so a sum below the limit plus one amount cannot overflow.
+func limit(sum int64) int {
 	const most = 1 << 61
-	if sum > most || sum < -most || digits > 8 {
+	if sum > most || sum < -most {
 		return retMaxMoney
 	}
 	return retDone

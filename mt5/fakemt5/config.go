@@ -21,11 +21,14 @@ type Config struct {
 	World World
 
 	Clock Clock     // real time when nil
-	Rand  io.Reader // source of srv_rand, cookies and certificate; crypto/rand when nil
+	Rand  io.Reader // source of srv_rand and cookies; crypto/rand when nil
 
 	Certificate *tls.Certificate // self-signed ECDSA for 127.0.0.1, ::1 and localhost when nil
 	DNSNames    []string         // further names in the self-signed certificate
 	CertFile    string           // where the certificate is written as PEM; nowhere when empty
+	// KeyFile is where the key of the self-signed certificate is kept. When both files
+	// exist they are read back, so that a client's CA file outlives a restart.
+	KeyFile string
 
 	IdleTimeout  time.Duration // no packet for so long closes a connection; 180 s when 0
 	AuthTimeout  time.Duration // longest time from auth/start to auth/answer; 10 s when 0

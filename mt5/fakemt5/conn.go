@@ -3,8 +3,10 @@ package fakemt5
 import (
 	"context"
 	"crypto/tls"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -31,14 +33,15 @@ type connections struct {
 	clock   Clock
 	timeout time.Duration
 	gone    func(*connection)
+	refuse  func() bool // whether a new connection is closed at once
 
 	mu   sync.Mutex
 	next uint64
 	open map[net.Conn]*connection
 }
 
-func newConnections(clock Clock, timeout time.Duration, gone func(*connection)) *connections {
-	return &connections{clock: clock, timeout: timeout, gone: gone, open: map[net.Conn]*connection{}}
+func newConnections(clock Clock, timeout time.Duration, gone func(*connection), refuse func() bool) *connections {
+	return &connections{clock: clock, timeout: timeout, gone: gone, refuse: refuse, open: map[net.Conn]*connection{}}
 }
 
 // accept is http.Server.ConnContext.
@@ -52,6 +55,9 @@ func (cs *connections) accept(ctx context.Context, nc net.Conn) context.Context 
 	c.last = cs.clock.Now()
 	cs.arm(c, cs.timeout)
 	c.mu.Unlock()
+	if cs.refuse() {
+		c.reset()
+	}
 	return context.WithValue(ctx, connKey{}, c)
 }
 
@@ -74,6 +80,17 @@ func (cs *connections) state(nc net.Conn, s http.ConnState) {
 	}
 	c.mu.Unlock()
 	cs.gone(c)
+}
+
+// resetAll cuts every open connection and returns how many.
+func (cs *connections) resetAll() int {
+	cs.mu.Lock()
+	all := slices.Collect(maps.Values(cs.open))
+	cs.mu.Unlock()
+	for _, c := range all {
+		c.reset()
+	}
+	return len(all)
 }
 
 // arm starts the idle timer. The caller holds c.mu.

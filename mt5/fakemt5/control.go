@@ -64,6 +64,7 @@ func (s *Server) controlRoutes() http.Handler {
 	mux.HandleFunc("DELETE /deals", byNumber("ticket", func(ticket uint64) (Count, error) { return Count{1}, s.book.deleteDeal(ticket) }))
 	mux.HandleFunc("GET /sessions", answer(s.ctlSessions))
 	mux.HandleFunc("DELETE /sessions", byNumber("login", s.ctlKillSessions))
+	mux.HandleFunc("DELETE /connections", answer(func() (Count, error) { return Count{s.conns.resetAll()}, nil }))
 	mux.HandleFunc("GET /zone", answer(func() (Zone, error) { return s.wall.currentZone(), nil }))
 	mux.HandleFunc("PUT /zone", call(s.ctlZone))
 	mux.HandleFunc("POST /clock", call(s.ctlShift))

@@ -55,7 +55,9 @@ func (c *Control) AddGroup(ctx context.Context, g Group) error {
 }
 
 // Groups lists the groups by name.
-func (c *Control) Groups(ctx context.Context) ([]Group, error) { return get[[]Group](ctx, c, "/groups") }
+func (c *Control) Groups(ctx context.Context) ([]Group, error) {
+	return get[[]Group](ctx, c, "/groups")
+}
 
 // AddAccount adds an account with its opening deals, or replaces the attributes of one
 // that exists; its money stays.
@@ -122,6 +124,12 @@ func (c *Control) Sessions(ctx context.Context) ([]SessionInfo, error) {
 // KillSessions ends the sessions of one manager, or all for 0; connections stay open.
 func (c *Control) KillSessions(ctx context.Context, manager uint64) error {
 	return c.remove(ctx, "/sessions", "login", manager)
+}
+
+// ResetConnections cuts all connections of the wire, as a server that restarts does.
+func (c *Control) ResetConnections(ctx context.Context) error {
+	_, err := send[Count](ctx, c, http.MethodDelete, "/connections", nil)
+	return err
 }
 
 // SetZone changes the server's zone and daylight saving from now on.

@@ -78,30 +78,38 @@ func endpoints() map[string]endpoint {
 	}
 }
 
-// ServeHTTP answers one request of the wire.
+// serveWire answers one request of the wire.
 func (s *Server) serveWire(w http.ResponseWriter, r *http.Request) {
 	s.handlers.Add(1)
 	defer s.handlers.Done()
 	c := r.Context().Value(connKey{}).(*connection)
 	s.conns.begin(c)
-	name, ok := strings.CutPrefix(r.URL.Path, "/api/")
+	name, status := strings.TrimPrefix(r.URL.Path, "/api/"), 0
 	params, err := readParams(r)
-	if err != nil {
+	switch {
+	case err != nil:
+		status = http.StatusBadRequest
+	case name == r.URL.Path:
+		status = http.StatusNotFound
+	case r.Method != http.MethodGet && r.Method != http.MethodPost:
+		status = http.StatusMethodNotAllowed
+	}
+	if status != 0 {
 		s.conns.end(c)
-		w.WriteHeader(http.StatusBadRequest)
+		w.WriteHeader(status)
 		return
 	}
 	req := &request{endpoint: name, params: params, conn: c, seq: s.requests.Add(1)}
 	s.counters.add(name)
-	ep, known := s.endpoints[name]
-	out := s.process(r.Context(), r, req, ep, ok && known)
+	out := s.process(r.Context(), r, req)
 	s.conns.end(c)
 	s.send(w, req, out)
 }
 
 // process finds the session, draws the faults and runs the request.
-func (s *Server) process(ctx context.Context, r *http.Request, req *request, ep endpoint, known bool) outcome {
+func (s *Server) process(ctx context.Context, r *http.Request, req *request) outcome {
 	wire := s.wire()
+	ep, known := s.endpoints[req.endpoint]
 	cookie := ""
 	if found, err := r.Cookie(wire.CookieName); err == nil {
 		cookie = found.Value

@@ -82,11 +82,20 @@ type line struct {
 // Safe for concurrent use.
 type journal struct {
 	mu     sync.Mutex
-	file   *os.File // nil: memory only
-	size   int64    // bytes known to be whole on disk
+	file   journalFile // nil: memory only
+	size   int64       // bytes known to be whole on disk
 	seq    uint64
 	deals  []JournalEntry
 	broken error
+}
+
+// journalFile is the part of os.File that the journal uses.
+type journalFile interface {
+	io.Writer
+	io.Seeker
+	io.Closer
+	Sync() error
+	Truncate(size int64) error
 }
 
 var errJournalClosed = errors.New("journal is closed")

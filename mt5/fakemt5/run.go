@@ -27,8 +27,11 @@ func (s *Server) run(ctx context.Context, req *request, ep endpoint, p plan) out
 			return o.conn == req.session.conn && o.cookie == req.session.cookie
 		})
 	}
-	if p.swallow || (p.wait > 0 && !s.sleep(ctx, p.wait.std())) {
-		s.awaitGone(ctx, p.swallow)
+	if p.swallow {
+		s.awaitGone(ctx)
+		return outcome{silent: true}
+	}
+	if p.wait > 0 && !s.sleep(ctx, p.wait.std()) {
 		return outcome{silent: true}
 	}
 	rep, here := s.held(ctx, req, ep, p)
@@ -89,10 +92,8 @@ func (s *Server) sleep(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-func (s *Server) awaitGone(ctx context.Context, wait bool) {
-	if !wait {
-		return
-	}
+// awaitGone returns when the client or the server has gone away.
+func (s *Server) awaitGone(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-s.stopping:

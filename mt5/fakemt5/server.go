@@ -60,7 +60,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		timers:   &timers{clock: cfg.Clock},
 		sessions: &sessions{clock: cfg.Clock, idle: cfg.IdleTimeout},
 	}
-	s.conns = newConnections(cfg.Clock, cfg.IdleTimeout, s.connGone)
+	s.conns = newConnections(cfg.Clock, cfg.IdleTimeout, s.connGone, func() bool { return s.wire().RefuseConnections })
 	if s.cert, err = cfg.certificate(); err != nil {
 		return nil, fmt.Errorf("start fakemt5: %w", err)
 	}

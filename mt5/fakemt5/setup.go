@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"time"
 )
 
@@ -84,6 +85,9 @@ func (b *book) putAccount(a Account) error {
 	}
 	if exists && history > 0 && current.Digits != group.Digits {
 		return fmt.Errorf("account %d: it has deals, its currency keeps %d digits", a.Login, current.Digits)
+	}
+	if exists && reflect.DeepEqual(old.Account, a) {
+		return nil
 	}
 	lines := []line{{Event: eventAccount, Account: &a}}
 	if !exists && history == 0 {

@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/big"
 	"net"
 	"os"
@@ -43,27 +44,56 @@ func selfSigned(names []string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// certificate takes the configured certificate or makes one, and writes it out.
+// certificate takes the configured certificate, reads back the one of an earlier run,
+// or makes one; and writes out what the config asks for.
 func (c Config) certificate() (tls.Certificate, error) {
-	var cert tls.Certificate
 	if c.Certificate != nil {
-		cert = *c.Certificate
-	} else {
-		var err error
-		if cert, err = selfSigned(c.DNSNames); err != nil {
-			return cert, err
+		if len(c.Certificate.Certificate) == 0 {
+			return tls.Certificate{}, errors.New("certificate is empty")
+		}
+		return *c.Certificate, c.writeCert(*c.Certificate)
+	}
+	if c.KeyFile != "" && c.CertFile == "" {
+		return tls.Certificate{}, errors.New("a key file needs a certificate file")
+	}
+	if c.KeyFile != "" {
+		cert, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
+		if err == nil {
+			return cert, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return cert, fmt.Errorf("read certificate back: %w", err)
 		}
 	}
-	if len(cert.Certificate) == 0 {
-		return cert, errors.New("certificate is empty")
+	cert, err := selfSigned(c.DNSNames)
+	if err != nil {
+		return cert, err
 	}
+	return cert, errors.Join(c.writeCert(cert), c.writeKey(cert))
+}
+
+func (c Config) writeCert(cert tls.Certificate) error {
 	if c.CertFile == "" {
-		return cert, nil
+		return nil
 	}
 	if err := os.WriteFile(c.CertFile, certPEM(cert), 0o644); err != nil {
-		return cert, fmt.Errorf("write certificate: %w", err)
+		return fmt.Errorf("write certificate: %w", err)
 	}
-	return cert, nil
+	return nil
+}
+
+func (c Config) writeKey(cert tls.Certificate) error {
+	if c.KeyFile == "" {
+		return nil
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	if err == nil {
+		err = os.WriteFile(c.KeyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write certificate key: %w", err)
+	}
+	return nil
 }
 
 func certPEM(cert tls.Certificate) []byte {

@@ -66,6 +66,8 @@ type Wire struct {
 	IdleAccount string `json:"idle_account,omitempty"`
 	// RawSkipsBalance: check_margin=0 lifts the check of the balance too.
 	RawSkipsBalance bool `json:"raw_skips_balance,omitempty"`
+	// RefuseConnections resets every new connection at once; open ones stay.
+	RefuseConnections bool `json:"refuse_connections,omitempty"`
 }
 
 func (w Wire) withDefaults() (Wire, error) {
