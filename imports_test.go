@@ -1,0 +1,121 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// importTable is the direction of imports between our own packages (docs/architecture.md, "Layout"): each package may import
+// directly what its line names and nothing else of this module. Test files are exempt.
+var importTable = map[string][]string{
+	".":               {"internal/cli"},
+	"internal/cli":    {"internal/app", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/app":    {"credit", "store", "webhook", "webhook/stripe", "mt5", "internal/api", "internal/config"},
+	"internal/demo":   {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/config": {},
+	"internal/api":    {"credit"},
+	"webhook":         {"credit"},
+	"webhook/stripe":  {"webhook", "credit"},
+	"webhook/fakepsp": {},
+	"mt5":             {"credit"},
+	"mt5/fakemt5":     {},
+	"store":           {"credit"},
+	"store/storetest": {"credit"},
+	"credit":          {},
+	".ci/testreport":  {},
+}
+
+// technologies are the third-party modules that only some packages may touch.
+var technologies = map[string][]string{
+	"go.etcd.io/bbolt":         {"store"},
+	"github.com/labstack/echo": {"webhook", "internal/api", "internal/admin", "internal/console", "internal/app"},
+	"github.com/robfig/cron":   {"internal/app", "internal/cli"},
+	"github.com/rs/zerolog":    {"internal/app", "internal/cli"},
+}
+
+// standardOnly are the packages that import the standard library and nothing else.
+var standardOnly = []string{"credit", "webhook/fakepsp", "mt5/fakemt5"}
+
+func TestImportsFollowTheTable(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for dir, imports := range directImports(t) {
+		allowed, listed := importTable[dir]
+		if !listed {
+			t.Errorf("package %q is not in the import table", dir)
+			continue
+		}
+		seen[dir] = true
+		for _, path := range imports {
+			own, ours := strings.CutPrefix(path, "creditonce/")
+			switch {
+			case ours && !slices.Contains(allowed, own):
+				t.Errorf("%s imports %s: the table allows %v", dir, own, allowed)
+			case !ours && strings.Contains(strings.Split(path, "/")[0], ".") && slices.Contains(standardOnly, dir):
+				t.Errorf("%s imports %s: it may use the standard library only", dir, path)
+			}
+			for module, users := range technologies {
+				if (path == module || strings.HasPrefix(path, module+"/")) && !slices.Contains(users, dir) {
+					t.Errorf("%s imports %s: only %v may", dir, path, users)
+				}
+			}
+		}
+	}
+	for dir := range importTable {
+		if !seen[dir] {
+			t.Errorf("the import table lists %q, which has no Go files", dir)
+		}
+	}
+}
+
+func TestNoPackageIsADrawerForEverything(t *testing.T) {
+	t.Parallel()
+	for dir := range directImports(t) {
+		switch filepath.Base(dir) {
+		case "util", "utils", "common", "models", "types", "helpers", "helper", "misc":
+			t.Errorf("package %q: name it after what it does", dir)
+		}
+	}
+}
+
+// directImports maps each package directory to what its non-test files import.
+func directImports(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.IsDir(), !strings.HasSuffix(path, ".go"), strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(path))
+		if out[dir] == nil {
+			out[dir] = []string{}
+		}
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			out[dir] = append(out[dir], name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
