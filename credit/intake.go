@@ -385,7 +385,11 @@ func (in *intake) apply(row Credit, before *Credit, t Transition, d *Deposit) er
 	return nil
 }
 
+// paymentEntity names what a task about a whole payment is about; the event itself where it names no payment.
 func (in *intake) paymentEntity() string {
+	if in.event.Facts.Payment == "" {
+		return fmt.Sprintf("event/%d", in.event.ID)
+	}
 	return "payment/" + in.event.Kind + "/" + in.event.Account + "/" + in.event.Facts.Payment
 }
 

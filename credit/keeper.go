@@ -60,8 +60,13 @@ func (k *Keeper) Run(ctx context.Context) error {
 		if err := k.Clock.Wait(ctx, k.Clock.Boot()+keeperEvery, nil); err != nil {
 			return nil
 		}
-		if err := k.round(ctx); err != nil && ctx.Err() == nil {
+		err := k.round(ctx)
+		switch {
+		case err == nil, ctx.Err() != nil:
+		case errors.Is(err, ErrStopped):
 			return fmt.Errorf("keeper: %w", err)
+		default: // a full queue or disk: the next round tries again
+			k.Observer.Note(ctx, Note{What: "keeper round not finished", Err: err, Retry: keeperEvery})
 		}
 	}
 }

@@ -26,14 +26,16 @@ type Lane struct {
 	Wake     <-chan struct{} // a row became pending
 	Dealer   uint64          // the manager's login: a deal of another dealer is reported; 0: not checked
 
-	origin     time.Time     // wall clock at the lane's start
-	originBoot time.Duration // boot clock at the lane's start
-	down       bool          // the session was not ready at the last round
+	origin     time.Time            // wall clock at the lane's start
+	originBoot time.Duration        // boot clock at the lane's start
+	down       bool                 // the session was not ready at the last round
+	aside      map[ID]time.Duration // rows that could not be worked, and until when (boot clock) they wait
 }
 
 const (
 	idlePoll  = time.Second // longest sleep: rows that another process part made due are seen by then
 	batchSize = 64
+	setAside  = 30 * time.Second // pause of a row that met an error of our own
 )
 
 // Run works until ctx ends or the store stops. It returns nil when ctx ended it.
@@ -109,12 +111,16 @@ func (l *Lane) due(ctx context.Context, state State) ([]DueRow, time.Duration, e
 	if err != nil {
 		return nil, 0, fmt.Errorf("list due %s rows: %w", state, err)
 	}
-	for i, row := range rows {
-		if row.NextAt.After(now) {
-			return rows[:i], row.NextAt.Sub(now), nil
+	sleep, ripe := idlePoll, rows[:0]
+	for _, row := range rows {
+		switch {
+		case row.NextAt.After(now):
+			sleep = min(sleep, row.NextAt.Sub(now))
+		case l.aside[row.ID] <= l.Clock.Boot():
+			ripe = append(ripe, row)
 		}
 	}
-	return rows, idlePoll, nil
+	return ripe, sleep, nil
 }
 
 // ready brings the session up. Its error is the reason that rows get instead of an answer.
@@ -131,11 +137,29 @@ func (l *Lane) ready(ctx context.Context) error {
 	return err
 }
 
-// take works one due row. Only an error of the store is returned: it ends the lane.
+// take works one due row. Only the end of the store is returned: it ends the lane. A row that cannot be worked for
+// any other reason is reported and set aside for a while, so that it stops neither the lane nor its own retry.
 func (l *Lane) take(ctx context.Context, due DueRow, ready error) error {
+	err := l.work(ctx, due, ready)
+	switch {
+	case err == nil, errors.Is(err, ErrConflict): // whoever moved the row on will have it taken up again
+		delete(l.aside, due.ID)
+		return nil
+	case errors.Is(err, ErrStopped), ctx.Err() != nil:
+		return err
+	}
+	if l.aside == nil {
+		l.aside = map[ID]time.Duration{}
+	}
+	l.aside[due.ID] = l.Clock.Boot() + setAside
+	l.Observer.Note(ctx, Note{What: "row could not be worked", Err: fmt.Errorf("credit %d: %w", due.ID, err), Retry: setAside})
+	return nil
+}
+
+func (l *Lane) work(ctx context.Context, due DueRow, ready error) error {
 	d, err := l.Book.Dossier(ctx, due.ID)
 	if err != nil {
-		return fmt.Errorf("read credit %d: %w", due.ID, err)
+		return fmt.Errorf("read the dossier: %w", err)
 	}
 	switch d.Row.State {
 	case Unknown:
@@ -145,9 +169,6 @@ func (l *Lane) take(ctx context.Context, due DueRow, ready error) error {
 	case Pending:
 		err = l.pay(ctx, d, ready)
 	case New, Held, Claimed, Failed, Cancelled: // moved on since it was listed
-	}
-	if errors.Is(err, ErrConflict) {
-		return nil // the row moved on while we looked; whoever moved it will have it taken up again
 	}
 	return err
 }

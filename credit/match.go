@@ -59,6 +59,9 @@ func Judge(c Credit, s Sighting, held map[uint64]ID) Match {
 		}
 	}
 	switch {
+	case len(ours) == 1 && ownedByOther(held, ours[0].Ticket, c.ID):
+		return Match{Verdict: VerdictConflict, Deals: ours,
+			Reason: fmt.Sprintf("deal %d carries the reference and is recorded on credit %d", ours[0].Ticket, held[ours[0].Ticket])}
 	case len(ours) == 1 && len(damaged) == 0 && ours[0].is(c):
 		return Match{Verdict: VerdictFound, Deal: ours[0], Deals: ours}
 	case len(ours) > 1:
