@@ -105,28 +105,31 @@ type MT5Server struct {
 	CallTimeout time.Duration  // of one call, answer included
 	Agent       string         // the agent text of the authentication (mt5-webapi.md §1.3)
 	Currencies  map[string]int // accepted account currency → its digits
+	Groups      []string       // masks of accepted account groups, first match decides, "!" excludes; empty accepts all
 }
 
-// MT5TLS says which certificate an MT5 server may show. Both empty: the system's roots. There is no unverified mode.
+// MT5TLS says which certificate an MT5 server may show. CAFile and PinSHA256 empty: the system's roots. There is no unverified mode.
 type MT5TLS struct {
 	CAFile    string    // PEM roots that replace the system's
 	PinSHA256 *[32]byte // SHA-256 of the server certificate's DER form
+	// ServerName is the name that must stand in the certificate; empty: the host of the address.
+	ServerName string
 }
 
 // Credit is the timing of claims and looks (design.md §6, §7).
 type Credit struct {
-	Lease             time.Duration // of one claim
-	SendDeadline      time.Duration // claim to first byte
-	FreshFor          time.Duration // account check to send
-	Quarantine        time.Duration // before "absent" may be believed
-	SecondLookAfter   time.Duration // between the two looks of "absent"
-	Looks             []time.Duration
-	LookEvery         time.Duration // after the last of Looks
-	LookEveryWithTask time.Duration // once a person has a task
-	TaskAfter         time.Duration // of no answer before the call
-	DepositExpiry     time.Duration // default life of a deposit record
-	HeldGrace         time.Duration // before a held row without deposit becomes a task
-	ReissueWatch      time.Duration // how long a re-issued row is watched for a second deal
+	Lease             time.Duration   // of one claim
+	SendDeadline      time.Duration   // claim to first byte
+	FreshFor          time.Duration   // account check to send
+	Quarantine        time.Duration   // before "absent" may be believed
+	SecondLookAfter   time.Duration   // between the two looks of "absent"
+	Looks             []time.Duration // when the first looks come, from the end of the call, ascending; at least one
+	LookEvery         time.Duration   // after the last of Looks
+	LookEveryWithTask time.Duration   // once a person has a task
+	TaskAfter         time.Duration   // of no answer before the call
+	DepositExpiry     time.Duration   // default life of a deposit record
+	HeldGrace         time.Duration   // before a held row without deposit becomes a task
+	ReissueWatch      time.Duration   // how long a re-issued row is watched for a second deal
 }
 
 // Limits are sums per account currency, as decimal text such as "10000.00". Every currency of every MT5 server has both.

@@ -208,8 +208,8 @@ func (r *reader) limitDigits(path, currency, amount string, digits map[string]in
 	_, fraction, _ := strings.Cut(amount, ".")
 	switch {
 	case amount == "": // reported where it was read
-	case !used && len(digits) > 0:
-		r.warn(path, "no MT5 server accepts %s; add it to mt5.servers.NAME.currencies, or delete the limit", currency)
+	case !used && len(digits) > 0 && currencyForm.MatchString(currency):
+		r.fault(path, "no MT5 server accepts %s; add it to mt5.servers.NAME.currencies, or delete the limit", currency)
 	case used && len(fraction) > d:
 		r.fault(path, "%s has more than the %d decimal places of %s; round it", amount, d, currency)
 	}

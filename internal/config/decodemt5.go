@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	agentForm    = regexp.MustCompile(`^[!-~]{1,64}$`)
+	agentForm    = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 	currencyForm = regexp.MustCompile(`^[A-Z][A-Z0-9]{2,9}$`)
 	amountForm   = regexp.MustCompile(`^[0-9]{1,18}(\.[0-9]{1,18})?$`)
 )
@@ -45,12 +45,13 @@ func (r *reader) mt5Server(s *section) MT5Server {
 	s.duration("call_timeout", &m.CallTimeout, r.safe(time.Second), 2*time.Minute)
 	s.text("agent", &m.Agent, func(value string) string {
 		if !agentForm.MatchString(value) {
-			return "is not an agent text that MT5 accepts; write up to 64 ASCII characters without spaces"
+			return "is not usable as agent text; write up to 64 letters, digits and . _ -"
 		}
 		return ""
 	})
 	s.require("list the accepted account currencies with their digits, such as {USD: 2}", "currencies")
 	m.Currencies = r.currencies(s)
+	m.Groups = r.groups(s)
 	s.close()
 	return m
 }
@@ -79,9 +80,37 @@ func (r *reader) addresses(s *section) []string {
 	return addresses
 }
 
+// groups reads the masks of the account groups that money may be booked in.
+func (r *reader) groups(s *section) []string {
+	items, paths := s.list("groups")
+	var groups []string
+	allowed := len(items) == 0
+	for i, item := range items {
+		value, ok := r.textOf(paths[i], item)
+		switch {
+		case !ok:
+		case value == "!":
+			r.fault(paths[i], "excludes nothing; write a group after the !, such as !demo*")
+		default:
+			groups = append(groups, value)
+		}
+		allowed = allowed || !ok || !strings.HasPrefix(value, "!")
+	}
+	if !allowed {
+		r.fault(s.child("groups"), "only excludes, so no group is left; end it with a mask that allows, such as *")
+	}
+	return groups
+}
+
 func (r *reader) mt5TLS(s *section) MT5TLS {
 	var t MT5TLS
 	s.filePath("ca_file", &t.CAFile)
+	s.text("server_name", &t.ServerName, func(value string) string {
+		if !hostForm.MatchString(value) {
+			return fmt.Sprintf("%s is not a host name; write the name that stands in the server's certificate", shown(value))
+		}
+		return ""
+	})
 	const advice = "print it with: openssl x509 -noout -fingerprint -sha256 -in server.pem, and take the colons out"
 	if sum, ok := s.digest("pin_sha256", advice); ok {
 		t.PinSHA256 = &sum
@@ -126,22 +155,31 @@ func (r *reader) credit(s *section, c *Credit) {
 	s.duration("look_every_with_task", &c.LookEveryWithTask, r.safe(time.Second), day)
 	s.duration("task_after", &c.TaskAfter, r.safe(time.Second), day)
 	s.duration("deposit_expiry", &c.DepositExpiry, r.safe(time.Minute), longest)
-	s.duration("held_grace", &c.HeldGrace, 0, day)
+	s.duration("held_grace", &c.HeldGrace, shortest, day)
 	s.duration("reissue_watch", &c.ReissueWatch, r.safe(48*time.Hour), longest)
 	s.close()
 }
 
-// looks reads the waiting times of the first looks, which may not become shorter.
+// looks reads when the first looks come, counted from the end of the doubtful call: each is later than the one before.
 func (r *reader) looks(s *section, c *Credit) {
 	items, paths := s.list("looks")
-	if s.has("looks") {
-		c.Looks = nil
+	if seq, ok := s.peek("looks").(*ast.SequenceNode); ok && len(seq.Values) == 0 {
+		r.fault(s.child("looks"), "is empty; write at least one, or delete the line to use the default")
 	}
-	last := r.safe(time.Second)
+	var looks []time.Duration
 	for i, item := range items {
-		if r.durationOf(paths[i], item, &last, last, day) {
-			c.Looks = append(c.Looks, last)
+		var at time.Duration
+		if !r.durationOf(paths[i], item, &at, r.safe(time.Second), day) {
+			continue
 		}
+		if n := len(looks); n > 0 && at <= looks[n-1] {
+			r.fault(paths[i], "%s is not later than the look before (%s); write them in ascending order", plain(at), plain(looks[n-1]))
+			continue
+		}
+		looks = append(looks, at)
+	}
+	if len(looks) > 0 {
+		c.Looks = looks
 	}
 }
 
