@@ -13,6 +13,8 @@ const MaxExponent = 18
 // maxDigits bounds an amount so that a hostile number cannot cost memory: 10^40 minor units is beyond any money.
 const maxDigits = 40
 
+var tooLarge = pow10(maxDigits)
+
 // Amount is money: an integer of minor units, a currency code and the number of decimal places of that
 // currency where the amount came from (a provider's exponent table may differ from another's). The zero value
 // is "no amount". Amounts are immutable and safe to share between goroutines.
@@ -34,7 +36,7 @@ func NewAmount(minor *big.Int, currency string, exponent int) (Amount, error) {
 	if minor == nil {
 		return Amount{}, fmt.Errorf("amount without a number: %w", ErrInvalid)
 	}
-	if len(new(big.Int).Abs(minor).String()) > maxDigits {
+	if minor.CmpAbs(tooLarge) >= 0 {
 		return Amount{}, fmt.Errorf("amount has more than %d digits: %w", maxDigits, ErrInvalid)
 	}
 	return Amount{minor: new(big.Int).Set(minor), currency: currency, exponent: uint8(exponent)}, nil
@@ -139,16 +141,22 @@ func (a Amount) Currency() string { return a.currency }
 // Exponent is the number of decimal places of the minor unit.
 func (a Amount) Exponent() int { return int(a.exponent) }
 
-// Neg returns the amount with the other sign.
+// Neg returns the amount with the other sign; an unset amount stays unset.
 func (a Amount) Neg() Amount {
+	if !a.IsSet() {
+		return a
+	}
 	return Amount{minor: new(big.Int).Neg(a.Units()), currency: a.currency, exponent: a.exponent}
 }
 
 // Add returns a+b in a's exponent. It returns ErrInvalid when the currencies or exponents differ: nothing is
-// converted or rounded here. An unset a gives b.
+// converted or rounded here. Where one is unset the sum is the other.
 func (a Amount) Add(b Amount) (Amount, error) {
-	if !a.IsSet() {
+	switch {
+	case !a.IsSet():
 		return b, nil
+	case !b.IsSet():
+		return a, nil
 	}
 	if a.currency != b.currency || a.exponent != b.exponent {
 		return Amount{}, fmt.Errorf("add %s and %s: %w", a, b, ErrInvalid)
@@ -208,7 +216,7 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return json.Marshal(amountJSON{a.minor.String(), a.currency, int(a.exponent)})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON wrote, and nothing else that a number parser would let pass.
 func (a *Amount) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*a = Amount{}
@@ -218,8 +226,8 @@ func (a *Amount) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return fmt.Errorf("amount: %w", err)
 	}
-	minor, ok := new(big.Int).SetString(j.Minor, 10)
-	if !ok {
+	minor, scale, err := parseDecimal(j.Minor)
+	if err != nil || scale != 0 {
 		return fmt.Errorf("amount: minor units %q: %w", clip(j.Minor), ErrInvalid)
 	}
 	v, err := NewAmount(minor, j.Currency, j.Exponent)

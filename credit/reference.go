@@ -3,6 +3,7 @@ package credit
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
@@ -90,18 +91,25 @@ func knownPrefix(p string) bool {
 // Damages tells whether a comment that is not this reference may be a cut, altered or mistyped copy of it
 // (design §7: that is a conflict, never "absent"). A comment that is another valid reference never is.
 func (r Reference) Damages(comment string) bool {
-	if comment == "" || comment == string(r) || Reference(comment).Valid() {
+	if !r.Valid() || comment == "" || comment == string(r) || Reference(comment).Valid() {
 		return false
 	}
 	mine, seen := normalForm(string(r)), normalForm(comment)
-	if strings.Contains(seen, mine[4:12]) || strings.Contains(seen, mine[8:]) {
+	if len(seen) >= damageRun && strings.HasPrefix(mine, seen) {
 		return true
 	}
-	if len(seen) >= 8 && strings.HasPrefix(mine, seen) {
-		return true
+	for i := len(prefixes[KindDeposit]); i+damageRun <= len(mine); i++ {
+		if strings.Contains(seen, mine[i:i+damageRun]) {
+			return true
+		}
 	}
-	return editDistanceWithin(mine, seen, 4)
+	return occursWithin(mine, seen, damageEdits)
 }
+
+const (
+	damageRun   = 8 // so many characters in a row that equal ours are no accident: 40 bits
+	damageEdits = 4 // so few edits to an otherwise whole copy, wherever it stands in the comment
+)
 
 // normalForm folds what people and systems change in passing: case, blanks, look-alike letters of base32.
 func normalForm(s string) string {
@@ -109,26 +117,21 @@ func normalForm(s string) string {
 	return strings.NewReplacer(" ", "", "\t", "", "O", "0", "I", "1", "L", "1").Replace(s)
 }
 
-// editDistanceWithin tells whether a becomes b by at most limit insertions, deletions and substitutions.
-func editDistanceWithin(a, b string, limit int) bool {
-	if len(a)-len(b) > limit || len(b)-len(a) > limit {
-		return false
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
+// occursWithin tells whether some stretch of text becomes want by at most limit insertions, deletions and
+// substitutions: the distance of Levenshtein with both ends of text free (Sellers).
+func occursWithin(want, text string, limit int) bool {
+	row := make([]int, len(text)+1) // the empty want occurs everywhere
+	for i := 1; i <= len(want); i++ {
 		diagonal := row[0]
 		row[0] = i
-		for j := 1; j <= len(b); j++ {
+		for j := 1; j <= len(text); j++ {
 			cost := 1
-			if a[i-1] == b[j-1] {
+			if want[i-1] == text[j-1] {
 				cost = 0
 			}
 			next := min(diagonal+cost, row[j]+1, row[j-1]+1)
 			diagonal, row[j] = row[j], next
 		}
 	}
-	return row[len(b)] <= limit
+	return slices.Min(row) <= limit
 }
