@@ -1,0 +1,165 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"creditonce/credit"
+)
+
+// SchemaError says that the file is a store of another program version, or none of creditonce.
+type SchemaError struct {
+	Found int    // its schema version; 0 where it has none
+	Hint  string // what to do
+}
+
+// Error implements error.
+func (e *SchemaError) Error() string {
+	if e.Found == 0 {
+		return "this is not a store of creditonce: " + e.Hint
+	}
+	return fmt.Sprintf("the store has schema version %d, this program knows version %d: %s", e.Found, schemaVersion, e.Hint)
+}
+
+// schemaRecord is kept under metaSchema.
+type schemaRecord struct {
+	Version int `json:"version"`
+}
+
+// ensure sees that a file of some content is at path: an existing one, or a new store. A new store appears under
+// its name only when it is whole and on disk; a crash leaves a .new file, which the next start replaces.
+func ensure(path string, s credit.Settings) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return errors.New("it is not a file")
+	case err == nil && info.Size() == 0:
+		return errors.New("the file is empty: a store never is; remove it if it is none, else restore a backup")
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case s.StoreID == "":
+		return fmt.Errorf("there is no store: %w", credit.ErrNotFound)
+	case (s.Environment != "live" && s.Environment != "test") || s.Mode == "" || s.CreatedAt.IsZero():
+		return fmt.Errorf("settings of a new store want an environment (live or test), a mode and a time: %w", credit.ErrInvalid)
+	}
+	return create(path, s)
+}
+
+func create(path string, s credit.Settings) error {
+	fresh := path + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove what an earlier start left: %w", err)
+	}
+	b, err := bolt.Open(fresh, 0o600, &bolt.Options{Timeout: boltLockTimeout, FreelistType: bolt.FreelistArrayType})
+	if err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	err = b.Update(func(tx *bolt.Tx) error { return lay(tx, s) })
+	if err := errors.Join(err, b.Close()); err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	if err := syncFile(fresh); err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	if err := syncFile(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	return nil
+}
+
+// lay makes every bucket and the meta records.
+func lay(tx *bolt.Tx, s credit.Settings) error {
+	for _, name := range bucketNames() {
+		if _, err := tx.CreateBucket([]byte(name)); err != nil {
+			return fmt.Errorf("bucket %q: %w", name, err)
+		}
+	}
+	for k, v := range map[string]any{string(metaSchema): schemaRecord{schemaVersion}, string(metaSettings): cutSettings(s)} {
+		payload, err := encode(v)
+		if err != nil {
+			return err
+		}
+		if err := tx.Bucket([]byte(bucketMeta)).Put([]byte(k), seal(bucketMeta, []byte(k), payload)); err != nil {
+			return fmt.Errorf("%s %s: %w", bucketMeta, k, err)
+		}
+	}
+	return nil
+}
+
+// syncFile brings a file, or a directory's names, to the disk.
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// checkSchema refuses what this program does not know how to keep.
+func checkSchema(b *bolt.DB) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the file is damaged: %w", panicError(p))
+		}
+	}()
+	return b.View(func(tx *bolt.Tx) error {
+		meta := tx.Bucket([]byte(bucketMeta))
+		if meta == nil || meta.Get(metaSchema) == nil {
+			return &SchemaError{Hint: "it is a bbolt database of another program; check the path"}
+		}
+		var schema schemaRecord
+		if err := readMeta(tx, metaSchema, &schema); err != nil {
+			return err
+		}
+		switch {
+		case schema.Version > schemaVersion:
+			return &SchemaError{schema.Version, "start the program version that wrote it, or a newer one"}
+		case schema.Version < schemaVersion:
+			return &SchemaError{schema.Version, fmt.Sprintf("version %d is the first that exists, so the file is damaged; restore a backup", schemaVersion)}
+		}
+		return checkBuckets(tx)
+	})
+}
+
+// checkBuckets compares the file's buckets with the schema's.
+func checkBuckets(tx *bolt.Tx) error {
+	want := bucketNames()
+	for _, name := range want {
+		if tx.Bucket([]byte(name)) == nil {
+			return &DamageError{Bucket: name, Reason: "the bucket is missing"}
+		}
+	}
+	return tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
+		if !slices.Contains(want, string(name)) {
+			return &DamageError{Bucket: string(name), Reason: "the schema does not know this bucket"}
+		}
+		return nil
+	})
+}
+
+// readMeta reads one record of the meta bucket.
+func readMeta(tx *bolt.Tx, k []byte, into any) error {
+	v := tx.Bucket([]byte(bucketMeta)).Get(k)
+	if v == nil {
+		return &DamageError{bucketMeta, k, "the record is missing"}
+	}
+	payload, err := unseal(bucketMeta, k, v)
+	if err != nil {
+		return err
+	}
+	if err := decode(payload, into); err != nil {
+		return &DamageError{bucketMeta, k, err.Error()}
+	}
+	return nil
+}

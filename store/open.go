@@ -1,0 +1,210 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"creditonce/credit"
+)
+
+// Options of an open store. The zero value opens an existing store without space floors.
+type Options struct {
+	// New are the settings of a store that does not exist yet: StoreID, Environment, Mode and CreatedAt at
+	// least. Without a StoreID a missing store is ErrNotFound.
+	New credit.Settings
+	// MaxSize is the most bytes that the file may have; 0: no limit. Reaching it is a commit error: set
+	// RefuseIntakeBelow so that intake stops before.
+	MaxSize int64
+	// StopClaimsBelow and RefuseIntakeBelow are floors of free bytes; 0: no floor. Below the first, dossiers
+	// say LowSpace; below the second, Accept, MakeDeposit and PutAccount are ErrBusy.
+	StopClaimsBelow, RefuseIntakeBelow uint64
+	// Free tells the free bytes of the directory's file system; nil asks the system. It must not block.
+	Free func(dir string) (uint64, error)
+	// Queue is how many operations may wait; 0: 4096. Further ones are ErrBusy at once.
+	Queue int
+	// Batch is how many operations one commit takes at most; 0: 500.
+	Batch int
+	// Strict lets bbolt check the whole file at every commit. For tests: it is slow.
+	Strict bool
+	// UnsafeNoSync commits without fsync, so that acknowledged rows may be lost with the machine. ONLY for tests
+	// that make many rows; a store opened with it must never see money.
+	UnsafeNoSync bool
+}
+
+const (
+	defaultQueue = 4096
+	defaultBatch = 500
+	// boltLockTimeout bounds the wait for bbolt's own lock, which only a reader of the file can hold while we
+	// have ours.
+	boltLockTimeout = 2 * time.Second
+	// linuxMap is address space, not memory or disk: with room to grow in, a reader never makes the writer wait
+	// for a new mapping.
+	linuxMap = 16 << 30
+)
+
+// DB is an open store. It is safe for concurrent use. Exactly one process, and one DB in it, has a store open.
+type DB struct {
+	path      string
+	bolt      *bolt.DB
+	lock      *os.File
+	committer *committer
+	gauge     *gauge
+	packer    *packer
+
+	closing sync.Mutex
+	closed  bool
+}
+
+// Open opens the store at path, or makes it where there is none. The directory must exist and be on a local
+// disk. It returns *AlreadyRunningError where the store is in use.
+func Open(path string, o Options) (*DB, error) {
+	if o.Free == nil {
+		o.Free = freeSpace
+	}
+	lock, err := lock(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, err)
+	}
+	db, err := open(path, o)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, lock.Close()))
+	}
+	db.lock = lock
+	go db.committer.loop()
+	return db, nil
+}
+
+func open(path string, o Options) (*DB, error) {
+	if err := ensure(path, o.New); err != nil {
+		return nil, err
+	}
+	packer, err := newPacker()
+	if err != nil {
+		return nil, err
+	}
+	b, err := openBolt(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSchema(b); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	g := &gauge{
+		path: path, bolt: b, maxSize: o.MaxSize, free: o.Free,
+		stopClaims: o.StopClaimsBelow, refuseIntake: o.RefuseIntakeBelow,
+	}
+	c := newCommitter(b, g.measure, orDefault(o.Queue, defaultQueue), orDefault(o.Batch, defaultBatch))
+	return &DB{path: path, bolt: b, committer: c, gauge: g, packer: packer}, nil
+}
+
+func orDefault(n, d int) int {
+	if n <= 0 {
+		return d
+	}
+	return n
+}
+
+// openBolt opens the file. bbolt may panic on a damaged one; that is an error here.
+func openBolt(path string, o Options) (b *bolt.DB, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the file is damaged: %w", panicError(p))
+		}
+	}()
+	opts := &bolt.Options{
+		Timeout: boltLockTimeout, FreelistType: bolt.FreelistArrayType,
+		MaxSize: int(o.MaxSize), NoSync: o.UnsafeNoSync,
+	}
+	if runtime.GOOS == "linux" {
+		opts.InitialMmapSize = linuxMap
+	}
+	b, err = bolt.Open(path, 0o600, opts)
+	switch {
+	case errors.Is(err, bolt.ErrTimeout):
+		return nil, errors.New("another program has the file open (a copy or a check of the live file?): end it first")
+	case errors.Is(err, bolt.ErrInvalid), errors.Is(err, bolt.ErrVersionMismatch), errors.Is(err, bolt.ErrChecksum):
+		return nil, fmt.Errorf("the file is no bbolt database, or its head is damaged (%w): restore a backup, and keep this file", err)
+	case err != nil:
+		return nil, err
+	}
+	b.StrictMode = o.Strict
+	return b, nil
+}
+
+// Failed sends the cause once a commit error has stopped the store, and is closed then. The process must end:
+// whether the last transaction is on disk is known only after the next start.
+func (db *DB) Failed() <-chan error { return db.committer.failed }
+
+// Close takes no more work, waits until what is queued is answered, and closes the file. When ctx ends first,
+// the store stays open and Close can be called again. A second Close after success does nothing.
+func (db *DB) Close(ctx context.Context) error {
+	db.closing.Lock()
+	defer db.closing.Unlock()
+	if db.closed {
+		return nil
+	}
+	if err := db.committer.close(ctx); err != nil {
+		return fmt.Errorf("close store %s: %w", db.path, err)
+	}
+	db.closed = true
+	db.packer.close()
+	if err := errors.Join(db.bolt.Close(), db.lock.Close()); err != nil {
+		return fmt.Errorf("close store %s: %w", db.path, err)
+	}
+	return nil
+}
+
+// Stats are counters since the store was opened.
+type Stats struct {
+	Commits    uint64 // batches
+	Operations uint64 // operations in them
+	Reruns     uint64 // batches run again because an operation failed after its first write
+	Panics     uint64 // operations that panicked
+	Refused    uint64 // operations turned away: full queue, full disk, closing
+	Queued     int    // operations that wait now
+}
+
+// Stats reads the counters.
+func (db *DB) Stats() Stats {
+	s := &db.committer.stats
+	return Stats{
+		Commits: s.batches.Load(), Operations: s.operations.Load(), Reruns: s.reruns.Load(),
+		Panics: s.panics.Load(), Refused: s.refused.Load(), Queued: len(db.committer.queue),
+	}
+}
+
+// write queues an operation. Its name stands in every error but those of fn that are returned as they are.
+func (db *DB) write(ctx context.Context, intake bool, fn func(*writer) error) error {
+	return db.committer.do(ctx, &operation{run: fn, intake: intake})
+}
+
+// read runs fn in a snapshot. fn copies out and does nothing else. What was read while the store stopped is not
+// passed on: it may show a transaction that never reached the disk.
+func (db *DB) read(ctx context.Context, fn func(*bolt.Tx) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := db.committer.stopError(); err != nil {
+		return err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("read: %w", panicError(p))
+		}
+		if stopped := db.committer.stopError(); stopped != nil {
+			err = stopped
+		}
+	}()
+	err = db.bolt.View(fn)
+	if errors.Is(err, bolt.ErrDatabaseNotOpen) {
+		return fmt.Errorf("the store is closed: %w", credit.ErrBusy)
+	}
+	return err
+}
