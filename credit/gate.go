@@ -31,6 +31,17 @@ func (a Absence) holds(c Credit) error {
 type Process struct {
 	ID      string        // random, drawn at start
 	Started time.Duration // on the boot-time clock
+	At      time.Time     // wall clock at Started, UTC
+}
+
+// Schedule is the scale of every NextAt: the wall clock of the process's start, carried on by the boot clock, so
+// that a step of the wall clock neither hurries nor delays a row. All loops of a process and its intake share it.
+// A process without At falls back to the wall clock.
+func (p Process) Schedule(c Clock) time.Time {
+	if p.At.IsZero() {
+		return c.Now()
+	}
+	return p.At.Add(c.Boot() - p.Started)
 }
 
 // ruling is what the gate makes of an absent look.

@@ -6,11 +6,21 @@ import (
 	"time"
 )
 
-// IntakeRules are the arguments of an intake decision that the store does not hold. Now is UTC.
+// IntakeRules are the arguments of an intake decision that the store does not hold. Now is UTC. Schedule is the same
+// moment on the scale of NextAt, see [Process.Schedule]; zero stands for Now.
 type IntakeRules struct {
 	Now       time.Time
+	Schedule  time.Time
 	HeldGrace time.Duration
 	DayLimits map[string]Amount // per login and UTC day, by account currency; a currency without one has no limit
+}
+
+// schedule is when a row of this decision is due that must not wait.
+func (r IntakeRules) schedule() time.Time {
+	if r.Schedule.IsZero() {
+		return r.Now
+	}
+	return r.Schedule
 }
 
 // IntakeNeeds names what TakeIn must be shown. Found belongs to exactly these keys.
@@ -107,40 +117,6 @@ func TakeIn(e Event, found IntakeFound, rules IntakeRules) (Changes, error) {
 	return in.finish(), nil
 }
 
-// takeRepeat handles a message key that is known: equal facts are acknowledged and change nothing, since a
-// provider's retries may differ in bytes; other facts are kept as evidence and open a task.
-func takeRepeat(e Event, found IntakeFound, rules IntakeRules) Changes {
-	if found.Variant || e.Facts.same(found.Prior.Facts) {
-		return Changes{}
-	}
-	e.Variant = e.Digest
-	in := intake{event: e, found: found, rules: rules}
-	t := in.eventTask(TaskEventDiffers, "the same event id came again with other facts",
-		"compare both stored bodies and ask the provider which one is true")
-	t.Entity = "event/" + e.Provider + "/" + e.MessageKey
-	t.Records = []Record{factsRecord("first event", found.Prior.Facts), factsRecord("this event", e.Facts)}
-	in.open(t)
-	return in.finish()
-}
-
-// same compares the mapped facts of design §5.3: type, payment, parts with amount and currency, status, code.
-func (f Facts) same(g Facts) bool {
-	if f.Type != g.Type || f.Effect != g.Effect || f.Payment != g.Payment || f.Status != g.Status || f.Code != g.Code ||
-		f.CodesClash != g.CodesClash || f.Movement != g.Movement || f.Live != g.Live || f.Merchant != g.Merchant ||
-		len(f.Parts) != len(g.Parts) || f.Moved.IsSet() != g.Moved.IsSet() {
-		return false
-	}
-	if f.Moved.IsSet() && !f.Moved.Equal(g.Moved) {
-		return false
-	}
-	for i := range f.Parts {
-		if f.Parts[i].ID != g.Parts[i].ID || !f.Parts[i].Amount.Equal(g.Parts[i].Amount) {
-			return false
-		}
-	}
-	return true
-}
-
 // intake collects the changes of one event.
 type intake struct {
 	event  Event
@@ -198,7 +174,12 @@ func (in *intake) paid() error {
 			"find the payment in the provider's dashboard; nothing was credited"))
 		return nil
 	}
-	for _, part := range f.Parts {
+	for i, part := range f.Parts {
+		if slices.ContainsFunc(f.Parts[:i], func(p Part) bool { return p.ID == part.ID }) {
+			in.open(in.eventTask(TaskUnreadable, "an event names one part of a payment twice",
+				"look at the payment in the provider's dashboard; the part was taken once"))
+			continue
+		}
 		if part.Amount.Sign() <= 0 {
 			in.open(in.eventTask(TaskUnreadable, "an event says paid with the amount "+part.Amount.String(),
 				"look at the payment in the provider's dashboard; nothing was credited"))
@@ -250,9 +231,9 @@ func (in *intake) bornRow(part Part) error {
 	var next time.Time
 	switch {
 	case len(holds) == 0:
-		next = now
+		next = in.rules.schedule()
 	case waitsForDeposit(holds):
-		next = now.Add(in.rules.HeldGrace)
+		next = in.rules.schedule().Add(in.rules.HeldGrace)
 	}
 	id := draft.ID
 	t := born(now, e.Provider, e.ID, holds, next, func(c *Credit) { *c = draft; c.ID = id })
@@ -314,7 +295,7 @@ func (in *intake) secondEvent(row Credit, part Part) error {
 func (in *intake) join(row Credit, d Deposit, known ...Hold) error {
 	j := in.joining()
 	found := withHolds(j.checks(row, d), known...)
-	t := joined(in.rules.Now, in.event.Provider, in.event.ID, d, j.reference(row, d), found)
+	t := joined(in.rules.Now, in.event.Provider, in.event.ID, d, j.reference(row, d), found, in.rules.schedule())
 	return in.apply(row, &row, t, &d)
 }
 

@@ -15,9 +15,6 @@ type Keeper struct {
 	Observer Observer
 	Process  Process
 	Timing   Timing
-
-	origin     time.Time
-	originBoot time.Duration
 }
 
 const (
@@ -30,20 +27,22 @@ const (
 // Start sweeps what an earlier process left: it must return before any lane runs. Every claimed row becomes
 // unknown, and what was planned too far ahead by another clock is due now.
 func (k *Keeper) Start(ctx context.Context) error {
-	now := k.Clock.Now()
+	now, schedule, mark := k.Clock.Now(), k.Process.Schedule(k.Clock), k.mark()
 	err := k.each(ctx, Claimed, func(c Credit) (*Transition, []Task) {
-		t := orphaned(now, keeperActor, "the process that claimed it has ended", k.mark(), now)
+		t := orphaned(now, keeperActor, "the process that claimed it has ended", mark, schedule)
 		return &t, nil
 	})
 	if err != nil {
 		return fmt.Errorf("sweep claimed rows: %w", err)
 	}
-	for _, state := range []State{Unknown, Pending} {
+	far := schedule.Add(max(farthest, k.Timing.HeldGrace))
+	for _, state := range []State{Unknown, Pending, Held} {
 		err := k.each(ctx, state, func(c Credit) (*Transition, []Task) {
-			if !c.NextAt.IsZero() && !c.NextAt.After(now.Add(farthest)) {
+			// A held row without a next turn waits for a person; the others are never without one.
+			if (c.NextAt.IsZero() && state == Held) || (!c.NextAt.IsZero() && !c.NextAt.After(far)) {
 				return nil, nil
 			}
-			t := rescheduled(now, keeperActor, state, now)
+			t := rescheduled(now, keeperActor, state, schedule)
 			return &t, nil
 		})
 		if err != nil {
@@ -55,7 +54,6 @@ func (k *Keeper) Start(ctx context.Context) error {
 
 // Run works until ctx ends or the store stops. It returns nil when ctx ended it.
 func (k *Keeper) Run(ctx context.Context) error {
-	k.origin, k.originBoot = k.Clock.Now(), k.Clock.Boot()
 	for {
 		if err := k.Clock.Wait(ctx, k.Clock.Boot()+keeperEvery, nil); err != nil {
 			return nil
@@ -72,13 +70,12 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 func (k *Keeper) round(ctx context.Context) error {
-	boot, now := k.Clock.Boot(), k.Clock.Now()
-	schedule := k.origin.Add(boot - k.originBoot)
+	boot, now, schedule, mark := k.Clock.Boot(), k.Clock.Now(), k.Process.Schedule(k.Clock), k.mark()
 	err := k.each(ctx, Claimed, func(c Credit) (*Transition, []Task) {
 		if c.LeaseUntil.Process == k.Process.ID && boot < c.LeaseUntil.Boot {
 			return nil, nil
 		}
-		t := orphaned(now, keeperActor, "the lease has ended", k.mark(), schedule)
+		t := orphaned(now, keeperActor, "the lease has ended", mark, schedule)
 		return &t, nil
 	})
 	if err != nil {

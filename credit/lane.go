@@ -26,10 +26,8 @@ type Lane struct {
 	Wake     <-chan struct{} // a row became pending
 	Dealer   uint64          // the manager's login: a deal of another dealer is reported; 0: not checked
 
-	origin     time.Time            // wall clock at the lane's start
-	originBoot time.Duration        // boot clock at the lane's start
-	down       bool                 // the session was not ready at the last round
-	aside      map[ID]time.Duration // rows that could not be worked, and until when (boot clock) they wait
+	down  bool                 // the session was not ready at the last round
+	aside map[ID]time.Duration // rows that could not be worked, and until when (boot clock) they wait
 }
 
 const (
@@ -38,15 +36,18 @@ const (
 	setAside  = 30 * time.Second // pause of a row that met an error of our own
 )
 
-// Run works until ctx ends or the store stops. It returns nil when ctx ended it.
+// Run works until ctx ends or the store stops. It returns nil when ctx ended it. A busy store is waited for.
 func (l *Lane) Run(ctx context.Context) error {
-	l.origin, l.originBoot = l.Clock.Now(), l.Clock.Boot()
 	for ctx.Err() == nil {
 		next, err := l.round(ctx)
-		if err != nil {
-			if ctx.Err() != nil {
-				break
-			}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrBusy): // what was due stays due
+			l.Observer.Note(ctx, Note{What: "store busy", Err: err, Retry: idlePoll})
+			next = idlePoll
+		default:
 			return fmt.Errorf("lane %s/%d: %w", l.Server, l.Shard, err)
 		}
 		if err := l.Clock.Wait(ctx, l.Clock.Boot()+next, l.Wake); err != nil {
@@ -56,11 +57,7 @@ func (l *Lane) Run(ctx context.Context) error {
 	return nil
 }
 
-// schedule is the wall clock of the lane's start, carried on by the boot clock: the scale of NextAt. A step of
-// the wall clock neither hurries nor delays a row.
-func (l *Lane) schedule() time.Time { return l.origin.Add(l.Clock.Boot() - l.originBoot) }
-
-func (l *Lane) watchUntil() time.Time { return l.schedule().Add(l.Timing.Watch) }
+func (l *Lane) schedule() time.Time { return l.Process.Schedule(l.Clock) }
 
 func (l *Lane) mark() Mark {
 	return Mark{Process: l.Process.ID, Boot: l.Clock.Boot(), At: instant(l.Clock.Now())}
@@ -151,8 +148,12 @@ func (l *Lane) take(ctx context.Context, due DueRow, ready error) error {
 	if l.aside == nil {
 		l.aside = map[ID]time.Duration{}
 	}
-	l.aside[due.ID] = l.Clock.Boot() + setAside
-	l.Observer.Note(ctx, Note{What: "row could not be worked", Err: fmt.Errorf("credit %d: %w", due.ID, err), Retry: setAside})
+	pause := setAside
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrDuplicate) { // passes: judged afresh
+		pause = idlePoll
+	}
+	l.aside[due.ID] = l.Clock.Boot() + pause
+	l.Observer.Note(ctx, Note{What: "row could not be worked", Err: fmt.Errorf("credit %d: %w", due.ID, err), Retry: pause})
 	return nil
 }
 

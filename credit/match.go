@@ -39,7 +39,7 @@ func (d Deal) is(c Credit) bool {
 //
 //   - not complete: no_answer, whatever was seen;
 //   - one deal with the whole reference, action 2, the signed amount and the login: found;
-//   - the reference twice, or on anything different, or damaged: conflict;
+//   - the reference twice, or on anything different, or damaged, or on a deal that another row has: conflict;
 //   - a look-alike (same signed amount, no valid reference, on no row, from an hour before the payment on): conflict;
 //   - else absent.
 func Judge(c Credit, s Sighting, held map[uint64]ID) Match {

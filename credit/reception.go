@@ -18,6 +18,7 @@ type Reception struct {
 	Book      IntakeBook
 	Clock     Clock
 	Observer  Observer
+	Process   Process
 	HeldGrace time.Duration
 	DayLimits map[string]Amount
 	Wake      func(server string) // called after a commit that made a row of the server pending; must not block
@@ -27,7 +28,9 @@ type Reception struct {
 // get its 2xx.
 func (r *Reception) Receive(ctx context.Context, e Event) (Receipt, error) {
 	r.Observer.Step(ctx, Step{Name: StepVerified})
-	receipt, err := r.Book.Accept(ctx, e, IntakeRules{Now: r.Clock.Now(), HeldGrace: r.HeldGrace, DayLimits: r.DayLimits})
+	receipt, err := r.Book.Accept(ctx, e, IntakeRules{
+		Now: r.Clock.Now(), Schedule: r.Process.Schedule(r.Clock), HeldGrace: r.HeldGrace, DayLimits: r.DayLimits,
+	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("accept event %s of %s: %w", e.MessageKey, e.Provider, err)
 	}

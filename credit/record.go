@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // verifyTries bounds the quick reads of a fresh deal; what is not readable by then is settled by the resolver.
 const verifyTries = 3
+
+// busyPause is the wait before a busy store is asked again to take a call's outcome.
+const busyPause = 100 * time.Millisecond
 
 // record writes what the call gave. Whatever is not a verified deal, a listed refusal or a proven silence is
 // unknown.
@@ -22,12 +26,12 @@ func (l *Lane) record(ctx context.Context, row Credit, token string, r CallResul
 	case OutcomeApplied:
 		return l.recordApplied(ctx, row, token, r, call)
 	case OutcomeRefused:
-		return l.settleCall(ctx, row, call, r.Answered, ended, func() Decision {
-			t := refused(l.Clock.Now(), l.actor(), token, call)
-			return Decision{Move: &t}
-		})
+		t := refused(l.Clock.Now(), l.actor(), token, call)
+		_, err := l.settleCall(ctx, row, call, r.Answered, ended, Decision{Move: &t})
+		return err
 	case OutcomeNotSent:
-		return l.settleCall(ctx, row, call, false, ended, func() Decision { return l.decideUnsent(row, token, call, ended) })
+		_, err := l.settleCall(ctx, row, call, false, ended, l.decideUnsent(row, token, call, ended))
+		return err
 	case OutcomeUnknown:
 	}
 	l.Session.Drop("the outcome of a balance call is unknown")
@@ -47,14 +51,12 @@ func (l *Lane) recordApplied(ctx context.Context, row Credit, token string, r Ca
 			Err: fmt.Errorf("deal %d: dealer %d, manager %d", deal.Ticket, deal.Dealer, l.Dealer)})
 	}
 	anchor := &Anchor{Ticket: deal.Ticket, ServerTime: deal.ServerTime}
-	err = l.settleCall(ctx, row, call, true, call.Ended, func() Decision {
-		t := done(l.Clock.Now(), ByWorker, l.actor(), "done", Claimed, deal, Evidence{Call: call}, l.watchUntil())
-		return Decision{Move: &t, Anchor: anchor}
-	})
+	t := done(l.Clock.Now(), ByWorker, l.actor(), "done", Claimed, token, deal, Evidence{Call: call}, l.schedule(), l.Timing.Watch)
+	settled, err := l.settleCall(ctx, row, call, true, call.Ended, Decision{Move: &t, Anchor: anchor})
 	if errors.Is(err, ErrDuplicate) {
 		return l.loseCall(ctx, row, token, "the ticket that MT5 named is on another row: "+err.Error(), call, true)
 	}
-	if err == nil {
+	if settled {
 		l.Observer.Step(ctx, Step{Name: StepDone, Credit: row.ID})
 	}
 	return err
@@ -62,6 +64,9 @@ func (l *Lane) recordApplied(ctx context.Context, row Credit, token string, r Ca
 
 // verify reads the deal by its ticket, a few times at most.
 func (l *Lane) verify(ctx context.Context, row Credit, ticket uint64) (Deal, error) {
+	if ticket == 0 {
+		return Deal{}, errors.New("the answer names no ticket")
+	}
 	var err error
 	for range verifyTries {
 		var d Deal
@@ -79,11 +84,9 @@ func (l *Lane) verify(ctx context.Context, row Credit, ticket uint64) (Deal, err
 func (l *Lane) loseCall(ctx context.Context, row Credit, token, reason string, call *CallEvidence, answered bool) error {
 	ended := l.mark()
 	next := l.schedule().Add(l.Timing.Looks[0])
-	err := l.settleCall(ctx, row, call, answered, ended, func() Decision {
-		t := lost(l.Clock.Now(), l.actor(), token, reason, call, answered, ended, next)
-		return Decision{Move: &t}
-	})
-	if err == nil {
+	t := lost(l.Clock.Now(), l.actor(), token, reason, call, answered, ended, next)
+	settled, err := l.settleCall(ctx, row, call, answered, ended, Decision{Move: &t})
+	if settled {
 		l.Observer.Step(ctx, Step{Name: StepUnknown, Credit: row.ID})
 	}
 	return err
@@ -103,19 +106,18 @@ func (l *Lane) decideUnsent(row Credit, token string, call *CallEvidence, ended 
 	return dec
 }
 
-// settleCall writes the outcome of a call while the row is still this attempt's. If its lease ended meanwhile,
-// what the call gave is kept as evidence all the same (hole H7).
-func (l *Lane) settleCall(ctx context.Context, row Credit, call *CallEvidence, answered bool, ended Mark, decide func() Decision) error {
-	dec := decide()
-	_, err := l.advance(ctx, row.ID, func(Dossier) (Decision, error) { return dec, nil })
+// settleCall writes the outcome of a call while the row is still this attempt's; settled tells that it was. If its
+// lease ended meanwhile, what the call gave is kept as evidence all the same (hole H7).
+func (l *Lane) settleCall(ctx context.Context, row Credit, call *CallEvidence, answered bool, ended Mark, dec Decision) (settled bool, err error) {
+	err = l.insist(ctx, row.ID, func(Dossier) (Decision, error) { return dec, nil })
 	if !errors.Is(err, ErrConflict) {
-		return err
+		return err == nil, err
 	}
-	now := l.Clock.Now()
-	_, err = l.advance(ctx, row.ID, func(d Dossier) (Decision, error) {
+	now, next := l.Clock.Now(), l.schedule()
+	return false, l.insist(ctx, row.ID, func(d Dossier) (Decision, error) {
 		var late Decision
 		if d.Row.State == Unknown && d.Row.Attempt == row.Attempt {
-			t := answeredLate(now, l.actor(), call, answered, ended)
+			t := answeredLate(now, l.actor(), call, answered, ended, next)
 			late.Move = &t
 		}
 		late.Open = []Task{task(TaskLateAnswer, d.Row, now,
@@ -123,5 +125,19 @@ func (l *Lane) settleCall(ctx context.Context, row Credit, call *CallEvidence, a
 			"wait until the row is settled by looking; check the login for two deals")}
 		return late, nil
 	})
-	return err
+}
+
+// insist is advance for what a call gave: that exists in this process alone until it is written, so a busy store is
+// asked again for as long as a lease, not left for the next round.
+func (l *Lane) insist(ctx context.Context, id ID, decide Decide) error {
+	until := l.Clock.Boot() + l.Timing.Lease
+	for {
+		_, err := l.advance(ctx, id, decide)
+		if !errors.Is(err, ErrBusy) || l.Clock.Boot() >= until {
+			return err
+		}
+		if err := l.Clock.Wait(ctx, l.Clock.Boot()+busyPause, nil); err != nil {
+			return fmt.Errorf("credit %d: wait for the store: %w", id, err)
+		}
+	}
 }

@@ -40,7 +40,7 @@ func (l *Lane) settle(d Dossier, m Match, ev *LookEvidence, now, schedule time.T
 	row := d.Row
 	switch m.Verdict {
 	case VerdictFound:
-		t := done(now, ByResolver, l.actor(), "found", Unknown, m.Deal, Evidence{Look: ev}, schedule.Add(l.Timing.Watch))
+		t := done(now, ByResolver, l.actor(), "found", Unknown, "", m.Deal, Evidence{Look: ev}, schedule, l.Timing.Watch)
 		return Decision{Move: &t}
 	case VerdictConflict:
 		t := looked(now, l.actor(), ev, nil, row.HandedOver, schedule.Add(l.Timing.LookWithTask))
@@ -74,9 +74,9 @@ func (l *Lane) settleAbsent(d Dossier, ev *LookEvidence, now, schedule time.Time
 
 func (l *Lane) settleNoAnswer(d Dossier, ev *LookEvidence, now, schedule time.Time) Decision {
 	row := d.Row
-	overdue := now.Sub(row.UnknownSince.At) >= l.Timing.TaskAfter
-	if row.UnknownSince.Process == l.Process.ID {
-		overdue = ev.Started.Boot-row.UnknownSince.Boot >= l.Timing.TaskAfter
+	overdue := ev.Started.Boot-quarantineStart(row, l.Process) >= l.Timing.TaskAfter
+	if row.UnknownSince.Process != l.Process.ID && now.Sub(row.UnknownSince.At) >= l.Timing.TaskAfter {
+		overdue = true // across processes only the wall clock knows; wrong, it costs a task too early
 	}
 	t := looked(now, l.actor(), ev, row.FirstAbsent, row.HandedOver, schedule.Add(l.Timing.nextLook(row.Looks+1, hasTask(d) || overdue)))
 	dec := Decision{Move: &t}

@@ -85,8 +85,8 @@ type Credit struct {
 	UnknownSince Mark      `json:"unknown_since,omitzero"`
 	FirstAbsent  *Mark     `json:"first_absent,omitempty"` // first complete look after the quarantine that saw nothing
 	Looks        int       `json:"looks,omitempty"`        // since the row became unknown
-	StuckSince   time.Time `json:"stuck_since,omitzero"`   // pending, and its look or check has had no answer since
-	NextAt       time.Time `json:"next_at,omitzero"`       // when a loop takes it up; zero: no loop does
+	StuckSince   time.Time `json:"stuck_since,omitzero"`   // pending, and it gets no further since; on the scale of NextAt
+	NextAt       time.Time `json:"next_at,omitzero"`       // when a loop takes it up, on the scale of [Process.Schedule]; zero: no loop does
 	WatchUntil   time.Time `json:"watch_until,omitzero"`   // a re-issued row is watched for a second deal until then
 
 	PendingAt time.Time `json:"pending_at,omitzero"` // when it first became pending: counts in that UTC day's limit

@@ -56,9 +56,16 @@ func (t Timing) Check(callTimeout time.Duration, demo bool) error {
 			return fmt.Errorf("timing: %s must be more than 0: %w", name, ErrInvalid)
 		}
 	}
+	for i, d := range t.Looks {
+		if d <= 0 || (i > 0 && d <= t.Looks[i-1]) {
+			return fmt.Errorf("timing: looks must be more than 0 and each later than the one before: %w", ErrInvalid)
+		}
+	}
 	switch {
 	case len(t.Looks) == 0:
 		return fmt.Errorf("timing: at least one look is needed: %w", ErrInvalid)
+	case t.UnsentRetries < 1:
+		return fmt.Errorf("timing: unsent retries must be at least 1: %w", ErrInvalid)
 	case t.Lease < t.SendWithin+callTimeout:
 		return fmt.Errorf("timing: lease %v is shorter than send deadline %v plus call time-out %v: %w", t.Lease, t.SendWithin, callTimeout, ErrInvalid)
 	case !demo && t.Quarantine < MinQuarantine:

@@ -105,8 +105,8 @@ func born(at time.Time, actor string, event EventID, holds []Hold, next time.Tim
 }
 
 // joined writes what the deposit says on a held row, once, drops the hold "no deposit" and adds what the birth
-// checks found. With no hold left the row becomes pending.
-func joined(at time.Time, actor string, event EventID, d Deposit, ref Reference, found []Hold) Transition {
+// checks found. With no hold left the row becomes pending, due at next.
+func joined(at time.Time, actor string, event EventID, d Deposit, ref Reference, found []Hold, next time.Time) Transition {
 	return Transition{
 		name: "joined", from: []State{Held}, by: ByIntake, actor: actor, at: at,
 		reason: "deposit " + d.Code + " joins; " + holdText(found), evidence: eventEvidence(event),
@@ -122,7 +122,7 @@ func joined(at time.Time, actor string, event EventID, d Deposit, ref Reference,
 			c.Holds = withHolds(withoutHolds(c.Holds, HoldNoDeposit), found...)
 			c.NextAt = time.Time{}
 			if len(c.Holds) == 0 {
-				c.Holds, c.State, c.NextAt = nil, Pending, at
+				c.Holds, c.State, c.NextAt = nil, Pending, next
 			}
 		},
 	}
@@ -180,22 +180,19 @@ func claimed(at time.Time, actor, token string, lease Mark, look *LookEvidence) 
 	}
 }
 
-// postponed leaves a pending row where it is, to be tried again at next.
-func postponed(at time.Time, actor, reason string, next time.Time) Transition {
+// postponed leaves a pending row where it is, to be tried again at next. stuck is since when it gets no further,
+// on the scale of NextAt.
+func postponed(at time.Time, actor, reason string, stuck, next time.Time) Transition {
 	return Transition{
 		name: "postponed", from: []State{Pending}, by: ByWorker, actor: actor, at: at, reason: reason,
-		change: func(c *Credit) {
-			c.NextAt = next
-			if c.StuckSince.IsZero() {
-				c.StuckSince = at
-			}
-		},
+		change: func(c *Credit) { c.NextAt, c.StuckSince = next, stuck },
 	}
 }
 
 // done records the one verified deal. by tells the way: the worker after its call or its look, the resolver.
-// watch is until when a re-issued row is watched for a second deal, on the scale of NextAt.
-func done(at time.Time, by Mover, actor, name string, from State, d Deal, ev Evidence, watch time.Time) Transition {
+// token is the claim's for a call that ended, else empty. schedule and watch say from when and how long a
+// re-issued row is watched for a second deal.
+func done(at time.Time, by Mover, actor, name string, from State, token string, d Deal, ev Evidence, schedule time.Time, watch time.Duration) Transition {
 	ev.Deal = &d
 	return Transition{
 		name: name, from: []State{from}, to: Done, by: by, actor: actor, at: at,
@@ -204,12 +201,15 @@ func done(at time.Time, by Mover, actor, name string, from State, d Deal, ev Evi
 			if d.Ticket == 0 || !d.is(c) {
 				return fmt.Errorf("deal %d is not this row's deal: %w", d.Ticket, ErrInvalid)
 			}
+			if from == Claimed {
+				return sameToken(token)(c)
+			}
 			return nil
 		},
 		change: func(c *Credit) {
 			c.Ticket, c.Unsent, c.NotSent, c.NextAt = d.Ticket, 0, nil, time.Time{}
 			if c.Reissues > 0 {
-				c.WatchUntil, c.NextAt = watch, at.Add(watchEvery)
+				c.WatchUntil, c.NextAt = schedule.Add(watch), schedule.Add(watchEvery)
 			}
 		},
 	}
@@ -311,13 +311,13 @@ func reissued(at time.Time, actor string, a Absence, next time.Time) Transition 
 
 // answeredLate notes what a call gave after its attempt was no longer the row's: always kept as evidence. A
 // success is never forgotten: the row is not re-issued automatically any more.
-func answeredLate(at time.Time, actor string, call *CallEvidence, answered bool, ended Mark) Transition {
+func answeredLate(at time.Time, actor string, call *CallEvidence, answered bool, ended Mark, next time.Time) Transition {
 	return Transition{
 		name: "answered late", from: []State{Unknown}, by: ByWorker, actor: actor, at: at,
 		reason: "the call ended after its lease", evidence: &Evidence{Call: call, Process: ended.Process},
 		change: func(c *Credit) {
 			c.Answered = c.Answered || answered
-			c.UnknownSince, c.FirstAbsent, c.NextAt = ended, nil, at
+			c.UnknownSince, c.FirstAbsent, c.NextAt = ended, nil, next
 		},
 	}
 }

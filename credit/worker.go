@@ -16,36 +16,36 @@ func (l *Lane) pay(ctx context.Context, d Dossier, ready error) error {
 	if len(d.Busy) > 0 { // cheap look before the look; the claim checks again inside its transaction
 		return l.postpone(ctx, d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), nil)
 	}
-	fresh, look, ok, err := l.prepare(ctx, d)
-	if err != nil || !ok {
+	fresh, look, newest, err := l.prepare(ctx, d)
+	if err != nil || look == nil {
 		return err
 	}
-	return l.claimAndCall(ctx, d.Row, fresh, look)
+	return l.claimAndCall(ctx, d.Row, fresh, look, newest)
 }
 
 // prepare checks the account and looks, until both are fresh together. fresh is the boot time of the account
-// check that counts. ok is false when the row has been moved or postponed.
-func (l *Lane) prepare(ctx context.Context, d Dossier) (fresh time.Duration, look *LookEvidence, ok bool, err error) {
-	begun := l.Clock.Boot()
+// check that counts, newest the newest deal that the look read. look is nil when the row has been moved or postponed.
+func (l *Lane) prepare(ctx context.Context, d Dossier) (fresh time.Duration, look *LookEvidence, newest *Anchor, err error) {
+	begun, since := l.Clock.Boot(), l.schedule()
 	var seen *Sighting
 	for {
 		fresh = l.Clock.Boot()
 		if ok, err := l.checkAccount(ctx, d.Row); err != nil || !ok {
-			return 0, nil, false, err
+			return 0, nil, nil, err
 		}
 		s, m, ev, err := l.look(ctx, d, seen)
 		if err != nil {
-			return 0, nil, false, err
+			return 0, nil, nil, err
 		}
 		if m.Verdict != VerdictAbsent {
-			return 0, nil, false, l.lookedFirst(ctx, d.Row, s, m, ev)
+			return 0, nil, nil, l.lookedFirst(ctx, d.Row, s, m, ev)
 		}
 		now := l.Clock.Boot()
 		if now-fresh < l.Timing.FreshFor {
-			return fresh, ev, true, nil
+			return fresh, ev, s.Newest, nil
 		}
 		if now-begun >= l.Timing.TaskAfter {
-			return 0, nil, false, l.postpone(ctx, d.Row, "the look takes longer than the account check stays fresh", s.Newest)
+			return 0, nil, nil, l.postponeSince(ctx, d.Row, since, "the look takes longer than the account check stays fresh", s.Newest)
 		}
 		seen = &s
 	}
@@ -75,7 +75,7 @@ func (l *Lane) checkAccount(ctx context.Context, row Credit) (bool, error) {
 func (l *Lane) lookedFirst(ctx context.Context, row Credit, s Sighting, m Match, ev *LookEvidence) error {
 	switch m.Verdict {
 	case VerdictFound:
-		t := done(l.Clock.Now(), ByWorker, l.actor(), "found before the call", Pending, m.Deal, Evidence{Look: ev}, l.watchUntil())
+		t := done(l.Clock.Now(), ByWorker, l.actor(), "found before the call", Pending, "", m.Deal, Evidence{Look: ev}, l.schedule(), l.Timing.Watch)
 		_, err := l.advance(ctx, row.ID, func(Dossier) (Decision, error) {
 			return Decision{Move: &t, Anchor: s.Newest}, nil
 		})
@@ -110,30 +110,42 @@ func (l *Lane) hold(ctx context.Context, id ID, reason string, look *LookEvidenc
 
 // postpone leaves the row pending for a while; a task once that has lasted.
 func (l *Lane) postpone(ctx context.Context, row Credit, reason string, anchor *Anchor) error {
+	return l.postponeSince(ctx, row, l.schedule(), reason, anchor)
+}
+
+// postponeSince is postpone for a row that got no further from since on.
+func (l *Lane) postponeSince(ctx context.Context, row Credit, since time.Time, reason string, anchor *Anchor) error {
 	now, schedule := l.Clock.Now(), l.schedule()
 	_, err := l.advance(ctx, row.ID, func(d Dossier) (Decision, error) {
 		if d.Row.State != Pending {
 			return Decision{}, fmt.Errorf("credit %d is %q: %w", row.ID, d.Row.State, ErrConflict)
 		}
-		stuck := time.Duration(0)
-		if !d.Row.StuckSince.IsZero() {
-			stuck = now.Sub(d.Row.StuckSince)
-		}
-		wait := min(max(l.Timing.Retry, stuck), max(time.Minute, l.Timing.Retry))
-		t := postponed(now, l.actor(), reason, schedule.Add(wait))
-		dec := Decision{Move: &t, Anchor: anchor}
-		if stuck >= l.Timing.TaskAfter {
-			dec.Open = []Task{task(TaskStuck, d.Row, now, "a paid deposit cannot be credited: "+reason,
-				"see that MT5 and the account can be reached; the row goes on by itself")}
-		}
+		dec := l.postponement(d.Row, reason, since, now, schedule)
+		dec.Anchor = anchor
 		return dec, nil
 	})
 	return err
 }
 
+// postponement waits longer the longer the row is stuck. It is pure.
+func (l *Lane) postponement(row Credit, reason string, since, now, schedule time.Time) Decision {
+	if !row.StuckSince.IsZero() && row.StuckSince.Before(since) {
+		since = row.StuckSince
+	}
+	stuck := schedule.Sub(since)
+	wait := min(max(l.Timing.Retry, stuck), max(time.Minute, l.Timing.Retry))
+	t := postponed(now, l.actor(), reason, since, schedule.Add(wait))
+	dec := Decision{Move: &t}
+	if stuck >= l.Timing.TaskAfter {
+		dec.Open = []Task{task(TaskStuck, row, now, "a paid deposit cannot be credited: "+reason,
+			"see that MT5 and the account can be reached; the row goes on by itself")}
+	}
+	return dec
+}
+
 // claimAndCall is the irreversible part. The claim is on disk before a byte leaves; the call's outcome is
 // recorded whatever became of ctx.
-func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration, look *LookEvidence) error {
+func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration, look *LookEvidence, newest *Anchor) error {
 	end := l.Live.Begin(row.ID)
 	defer end()
 	now := l.Clock.Boot()
@@ -141,9 +153,9 @@ func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration
 		return nil // still pending and due: the next round starts with the account again
 	}
 	token, lease := l.Token(), l.mark()
-	lease.Boot += l.Timing.Lease
+	lease.Boot, lease.At = lease.Boot+l.Timing.Lease, lease.At.Add(l.Timing.Lease)
 	deadline := min(now+l.Timing.SendWithin, fresh+l.Timing.FreshFor)
-	res, err := l.advance(ctx, row.ID, l.decideClaim(token, lease, look))
+	res, err := l.advance(ctx, row.ID, l.decideClaim(token, lease, look, newest))
 	if err != nil {
 		return err
 	}
@@ -161,7 +173,7 @@ func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration
 
 // decideClaim is the check inside the claim's transaction (design §6.4): mode, room, ownership, refunds and
 // disputes, and the login's other rows.
-func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence) Decide {
+func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence, newest *Anchor) Decide {
 	now, schedule := l.Clock.Now(), l.schedule()
 	return func(d Dossier) (Decision, error) {
 		switch {
@@ -170,8 +182,7 @@ func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence) Decide 
 		case d.Settings.Mode != ModeLive:
 			return Decision{}, fmt.Errorf("claim credit %d: the mode is %s: %w", d.Row.ID, d.Settings.Mode, ErrConflict)
 		case d.LowSpace:
-			t := postponed(now, l.actor(), "the disk is too full to claim", schedule.Add(time.Minute))
-			return Decision{Move: &t}, nil
+			return l.postponement(d.Row, "the disk is too full to claim", schedule, now, schedule), nil
 		case d.Account == nil || d.Account.Client != d.Row.Client:
 			t := stopped(now, ByWorker, l.actor(), "the login no longer belongs to the deposit's client", nil, HoldOwnership)
 			return Decision{Move: &t}, nil
@@ -179,10 +190,9 @@ func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence) Decide 
 			t := stopped(now, ByWorker, l.actor(), "a refund or dispute of the payment is known", nil, HoldReversal)
 			return Decision{Move: &t}, nil
 		case len(d.Busy) > 0:
-			t := postponed(now, l.actor(), fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), schedule.Add(l.Timing.Retry))
-			return Decision{Move: &t}, nil
+			return l.postponement(d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), schedule, now, schedule), nil
 		}
 		t := claimed(now, l.actor(), token, lease, look)
-		return Decision{Move: &t}, nil
+		return Decision{Move: &t, Anchor: newest}, nil
 	}
 }
