@@ -4,10 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
-
-	"creditonce/credit"
 )
 
 // purgePiece is how many answers one operation removes: large transactions leave many free pages behind, which
@@ -53,23 +49,4 @@ func (db *DB) purge(ctx context.Context, before time.Time, limit int) (int, erro
 		return 0, err
 	}
 	return removed, nil
-}
-
-// Answer reads the kept answer of an idempotency key; ErrNotFound where there is none.
-func (db *DB) Answer(ctx context.Context, k credit.IdempotencyKey) (a credit.Answer, err error) {
-	err = db.read(ctx, func(tx *bolt.Tx) error {
-		kept, err := answers.find(tx, answerByKey, answerKey(k))
-		if err != nil {
-			return err
-		}
-		if kept == nil {
-			return credit.ErrNotFound
-		}
-		a = kept.Answer
-		return nil
-	})
-	if err != nil {
-		return credit.Answer{}, fmt.Errorf("read answer: %w", err)
-	}
-	return a, nil
 }

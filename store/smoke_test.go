@@ -25,7 +25,9 @@ func TestSmoke(t *testing.T) {
 	}
 	rules := credit.DepositRules{IntakeRules: credit.IntakeRules{Now: now, HeldGrace: time.Minute}, Identities: map[string]string{"main": "X-Live"}, Providers: []string{"stripe"}, LongestLife: 48 * time.Hour}
 	code := "abcdefghijklmnopqrstuv"
-	dr, err := db.MakeDeposit(ctx, credit.NewDeposit{Key: credit.IdempotencyKey{Route: "r", Owner: "o", Key: "k"}, InputHash: []byte("h"), Deposit: credit.Deposit{Code: code, Owner: "o", Client: "c1", Server: "main", Login: 1001, Provider: "stripe", Paid: usd, Credited: usd, ExpiresAt: now.Add(time.Hour)}, Render: func(v credit.DepositView) (credit.Answer, error) { return credit.Answer{Status: 201, Body: []byte("x")}, nil }}, rules)
+	dr, err := db.MakeDeposit(ctx, credit.NewDeposit{Key: credit.IdempotencyKey{Route: "r", Owner: "o", Key: "k"}, InputHash: []byte("h"), Deposit: credit.Deposit{Code: code, Owner: "o", Client: "c1", Server: "main", Login: 1001, Provider: "stripe", Paid: usd, Credited: usd, ExpiresAt: now.Add(time.Hour)}, Render: func(v credit.DepositView) (credit.Answer, error) {
+		return credit.Answer{Status: 201, Body: []byte("x")}, nil
+	}}, rules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +51,9 @@ func TestSmoke(t *testing.T) {
 	}
 	n, err := db.Counts(ctx)
 	t.Log(n, err)
+	if r, err := db.Verify(ctx, func(a, b int) { t.Log(a, b) }); err != nil || !r.Clean() {
+		t.Fatal(r, err)
+	}
 	if err := db.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
