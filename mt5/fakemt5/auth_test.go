@@ -115,11 +115,7 @@ func TestAuthStart_ChecksItsParameters(t *testing.T) {
 func startAndHash(t *testing.T, c *wireClient) string {
 	t.Helper()
 	g := c.get("auth/start", "version", "484", "agent", "a", "login", "1007", "type", "manager")
-	random, err := hex.DecodeString(g.fields["srv_rand"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return testHash(testPassword, random)
+	return testHash(testPassword, g.random(t))
 }
 
 func TestAuthAnswer_HasTenSeconds(t *testing.T) {

@@ -116,7 +116,7 @@ func TestComment_IsCutAt31UTF16UnitsWithoutAnError(t *testing.T) {
 		{strings.Repeat("a", 30) + "😀", strings.Repeat("a", 30)},
 		{`a|b=c\ "d"`, `a|b=c\ "d"`},
 	} {
-		ticket := c.deposit("1", tt.sent).answer(t)["Ticket"].(string)
+		ticket := c.deposit("1", tt.sent).ticket(t)
 		if got := c.get("deal/get", "ticket", ticket).answer(t)["Comment"]; got != tt.want {
 			t.Errorf("%q stored as %q, want %q", tt.sent, got, tt.want)
 		}
@@ -224,5 +224,20 @@ func TestParallelConnections_LoseNoMoney(t *testing.T) {
 			t.Errorf("ticket %d twice", e.Ticket)
 		}
 		seen[e.Ticket] = true
+	}
+}
+
+func TestSums_StayFarFromOverflow(t *testing.T) {
+	t.Parallel()
+	s, _, _ := startTest(t, nil)
+	c := login(t, s)
+	codes := map[int]int{}
+	for range 30 {
+		g := c.get("trade/balance", "login", "500125", "type", "2", "balance", "1000000000", "comment", "x")
+		codes[g.code]++
+	}
+	v, _ := s.book.find(testLogin + 2)
+	if codes[0] != 23 || codes[4005] != 7 || v.balance != 23*1e17 {
+		t.Errorf("codes %v, balance %d", codes, v.balance)
 	}
 }

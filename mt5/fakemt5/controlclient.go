@@ -199,7 +199,7 @@ func send[Out any](ctx context.Context, c *Control, method, path string, in any)
 	if err != nil {
 		return fail(err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return fail(err)

@@ -82,7 +82,10 @@ func endpoints() map[string]endpoint {
 func (s *Server) serveWire(w http.ResponseWriter, r *http.Request) {
 	s.handlers.Add(1)
 	defer s.handlers.Done()
-	c := r.Context().Value(connKey{}).(*connection)
+	c, ok := r.Context().Value(connKey{}).(*connection)
+	if !ok {
+		panic(http.ErrAbortHandler) // accept gives every connection one
+	}
 	s.conns.begin(c)
 	name, status := strings.TrimPrefix(r.URL.Path, "/api/"), 0
 	params, err := readParams(r)

@@ -39,6 +39,7 @@
 //   - check_margin=0 lifts the margin check only (Wire.RawSkipsBalance lifts both).
 //   - A comment cut inside a surrogate pair loses the whole pair.
 //   - Dealer is the manager's login, Reason is 2 (dealer), DaylightState adds 60 minutes.
+//   - Oldest first means by server time and then by ticket, also in the repeated autumn hour.
 //   - Names and values of the cookie; common/get numbers; all answer texts after the code.
 //   - deal/update, the raw protocol and the old REST names do not exist here (404).
 package fakemt5

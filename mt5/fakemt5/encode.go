@@ -115,8 +115,9 @@ func (e encoder) key(k string) string {
 		return strings.ToLower(k)
 	case KeysCamel:
 		return strings.ToLower(k[:1]) + k[1:]
+	default:
+		return k
 	}
-	return k
 }
 
 func (e encoder) appendString(b []byte, s string) []byte {

@@ -12,7 +12,7 @@ func dealsOfPage(t *testing.T, g got) string {
 	var out []string
 	for _, row := range g.rows(t) {
 		var n uint64
-		if _, err := fmt.Sscan(row["Deal"].(string), &n); err != nil {
+		if _, err := fmt.Sscan(fmt.Sprint(row["Deal"]), &n); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, fmt.Sprint(n-1<<32-1))

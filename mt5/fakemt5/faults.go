@@ -15,33 +15,33 @@ type Kind string
 // The kinds of faults. "Executes" means: does what the endpoint does; reads have
 // nothing to execute and differ only in their answer.
 const (
-	ApplyThenDrop   Kind = "apply_then_drop"    // executes, then resets the connection without an answer
-	ApplyThenDelay  Kind = "apply_then_delay"   // executes, answers after Delay
-	HoldThenExecute Kind = "hold_then_execute"  // executes after Delay, even when the client is gone by then
-	NeverExecute    Kind = "never_execute"      // swallows the request: no answer, never executed
-	DropBefore      Kind = "drop_before"        // resets the connection before executing
-	RefuseCode      Kind = "refuse_code"        // answers Code, does not execute
-	CodeAfterApply  Kind = "code_after_apply"   // executes, then answers Code
-	CodeBeforeApply Kind = "code_before_apply"  // another name of refuse_code
-	HTTPStatus      Kind = "http_status"        // answers Status with Body; executes only when Execute is true
-	GarbledBody     Kind = "garbled_body"       // executes, answers Body, or text that is not JSON
-	CutBody         Kind = "cut_body"           // executes, sends less than Content-Length says, closes
-	EmptyBody       Kind = "empty_body"         // executes, answers 200 with nothing
-	NoTicket        Kind = "no_ticket"          // executes, answers "0 Done" without an answer
-	WrongTicket     Kind = "wrong_ticket"       // executes, answers Ticket, or a ticket that does not exist
-	WrongLogin      Kind = "wrong_login"        // answers with the login Other; see Rule.Execute for trade/balance
-	VisibleAfter    Kind = "deal_visible_after" // the deal shows in lookups Delay later
-	CommentAltered  Kind = "comment_altered"    // Prefix, Suffix, Case: stored by trade/balance, shown by deal/*
-	AmountAltered   Kind = "amount_altered"     // adds Delta minor units: booked by trade/balance, shown by deal/*
-	PageCut         Kind = "page_cut"           // shows at most Rows rows although more exist
-	PageRepeat      Kind = "page_repeat"        // shows the page before; the first page shows its first row twice
-	PageOfOther     Kind = "page_of_other_login"
-	TotalChanges    Kind = "total_changes"     // get_total is wrong by Delta; with Grow by one more Delta each time
-	DealsBetween    Kind = "deals_between"     // Rows real trading deals come in after the answer was made
-	SessionLost     Kind = "session_lost"      // ends the session before answering; the next requests find none
-	SlowAnswer      Kind = "slow_answer"       // waits Delay, then executes and answers
-	Desync          Kind = "desync"            // executes, answers what the request before on this connection got
-	DuplicateExec   Kind = "duplicate_execute" // executes twice, answers the first ticket
+	ApplyThenDrop   Kind = "apply_then_drop"     // executes, then resets the connection without an answer
+	ApplyThenDelay  Kind = "apply_then_delay"    // executes, answers after Delay
+	HoldThenExecute Kind = "hold_then_execute"   // executes after Delay, even when the client is gone by then
+	NeverExecute    Kind = "never_execute"       // swallows the request: no answer, never executed
+	DropBefore      Kind = "drop_before"         // resets the connection before executing
+	RefuseCode      Kind = "refuse_code"         // answers Code, does not execute
+	CodeAfterApply  Kind = "code_after_apply"    // executes, then answers Code
+	CodeBeforeApply Kind = "code_before_apply"   // another name of refuse_code
+	HTTPStatus      Kind = "http_status"         // answers Status with Body; executes only when Execute is true
+	GarbledBody     Kind = "garbled_body"        // executes, answers Body, or text that is not JSON
+	CutBody         Kind = "cut_body"            // executes, sends less than Content-Length says, closes
+	EmptyBody       Kind = "empty_body"          // executes, answers 200 with nothing
+	NoTicket        Kind = "no_ticket"           // executes, answers "0 Done" without an answer
+	WrongTicket     Kind = "wrong_ticket"        // executes, answers Ticket, or a ticket that does not exist
+	WrongLogin      Kind = "wrong_login"         // answers with the login Other; see Rule.Execute for trade/balance
+	VisibleAfter    Kind = "deal_visible_after"  // the deal shows in lookups Delay later
+	CommentAltered  Kind = "comment_altered"     // Prefix, Suffix, Case: stored by trade/balance, shown by deal/*
+	AmountAltered   Kind = "amount_altered"      // adds Delta minor units: booked by trade/balance, shown by deal/*
+	PageCut         Kind = "page_cut"            // shows at most Rows rows although more exist
+	PageRepeat      Kind = "page_repeat"         // shows the page before; the first page shows its first row twice
+	PageOfOther     Kind = "page_of_other_login" // answers with the rows of the login Other
+	TotalChanges    Kind = "total_changes"       // get_total is wrong by Delta; with Grow by one more Delta each time
+	DealsBetween    Kind = "deals_between"       // Rows real trading deals come in after the answer was made
+	SessionLost     Kind = "session_lost"        // ends the session before answering; the next requests find none
+	SlowAnswer      Kind = "slow_answer"         // waits Delay, then executes and answers
+	Desync          Kind = "desync"              // executes, answers what the request before on this connection got
+	DuplicateExec   Kind = "duplicate_execute"   // executes twice, answers the first ticket
 )
 
 // Rule is one fault: which requests it hits, how often, and what it does.

@@ -252,7 +252,7 @@ func TestTickets_MissingAndWrong(t *testing.T) {
 		t.Errorf("%s", g.body)
 	}
 	s, _, ctl, c := faulty(t, Rule{Where: "trade/balance", Kind: WrongTicket, Count: 1})
-	ticket := c.deposit("5", "x").answer(t)["Ticket"].(string)
+	ticket := c.deposit("5", "x").ticket(t)
 	if g := c.get("deal/get", "ticket", ticket); g.code != 13 || len(booked(s)) != 1 {
 		t.Errorf("ticket %s: %s", ticket, g.body)
 	}
@@ -268,7 +268,7 @@ func TestTickets_MissingAndWrong(t *testing.T) {
 func TestWrongLogin_InTheAnswerOrInTheBook(t *testing.T) {
 	t.Parallel()
 	s, _, ctl, c := faulty(t, Rule{Where: "deal/*", Login: testLogin, Kind: WrongLogin, Other: 42})
-	ticket := c.deposit("5", "x").answer(t)["Ticket"].(string)
+	ticket := c.deposit("5", "x").ticket(t)
 	if g := c.get("deal/get", "ticket", ticket); g.answer(t)["Login"] != "42" {
 		t.Errorf("deal of the login: %s", g.body)
 	}
@@ -301,8 +301,8 @@ func TestWrongLogin_InTheAnswerOrInTheBook(t *testing.T) {
 func TestDealVisibleAfter_HidesOnlyTheDealsItHits(t *testing.T) {
 	t.Parallel()
 	_, clock, _, c := faulty(t, Rule{Where: "trade/balance", Kind: VisibleAfter, Delay: Duration(time.Minute), Count: 1})
-	late := c.deposit("5", "x").answer(t)["Ticket"].(string)
-	soon := c.deposit("6", "y").answer(t)["Ticket"].(string)
+	late := c.deposit("5", "x").ticket(t)
+	soon := c.deposit("6", "y").ticket(t)
 	if a, b := c.get("deal/get", "ticket", late), c.get("deal/get", "ticket", soon); a.code != 13 || b.code != 0 {
 		t.Errorf("%s, %s", a.body, b.body)
 	}

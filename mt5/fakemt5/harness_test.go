@@ -8,10 +8,12 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,9 +126,42 @@ func (g got) rows(t *testing.T) []map[string]any {
 	}
 	out := make([]map[string]any, len(list))
 	for i, row := range list {
-		out[i] = row.(map[string]any)
+		if out[i], ok = row.(map[string]any); !ok {
+			t.Fatalf("row %d is no object: %s", i, g.body)
+		}
 	}
 	return out
+}
+
+// random is the challenge of an auth/start.
+func (g got) random(t *testing.T) []byte {
+	t.Helper()
+	text, _ := g.fields["srv_rand"].(string)
+	random, err := hex.DecodeString(text)
+	if err != nil || len(random) != 16 {
+		t.Fatalf("srv_rand: %s", g.body)
+	}
+	return random
+}
+
+// ticket is the ticket of a booked operation.
+func (g got) ticket(t *testing.T) string {
+	t.Helper()
+	ticket, ok := g.answer(t)["Ticket"].(string)
+	if !ok {
+		t.Fatalf("no ticket: %s", g.body)
+	}
+	return ticket
+}
+
+// pair is User and History of one half of check_balance.
+func (g got) pair(t *testing.T, which string) string {
+	t.Helper()
+	half, ok := g.answer(t)[which].(map[string]any)
+	if !ok {
+		t.Fatalf("no %s: %s", which, g.body)
+	}
+	return fmt.Sprint(half["User"], " ", half["History"])
 }
 
 func (c *wireClient) write(method, path string, params url.Values, body string) error {
@@ -206,10 +241,7 @@ func (c *wireClient) auth(manager uint64, password string) got {
 	if start.code != 0 {
 		return start
 	}
-	random, err := hex.DecodeString(start.fields["srv_rand"].(string))
-	if err != nil || len(random) != 16 {
-		c.t.Fatalf("srv_rand: %s", start.body)
-	}
+	random := start.random(c.t)
 	return c.get("auth/answer", "srv_rand_answer", testHash(password, random), "cli_rand", "0123456789abcdef0123456789abcdef")
 }
 
@@ -229,14 +261,7 @@ func (c *wireClient) history(login string) got {
 func (c *wireClient) dead() bool {
 	_ = c.conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 	_, err := c.in.ReadByte()
-	var timeout net.Error
-	if err == nil {
-		return false
-	}
-	if t, ok := err.(net.Error); ok {
-		timeout = t
-	}
-	return timeout == nil || !timeout.Timeout()
+	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 func within(t *testing.T) context.Context {

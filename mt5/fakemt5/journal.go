@@ -69,9 +69,11 @@ const (
 	eventFix     = "fix"
 )
 
-// line is one line of the file. Seq counts lines from 1 without a gap.
+// line is one line of the file. Seq counts lines from 1 without a gap. More says that
+// the next line belongs to the same change: both count or neither.
 type line struct {
 	Seq   uint64 `json:"seq"`
+	More  bool   `json:"more,omitempty"`
 	Event string `json:"event"`
 	*JournalEntry
 	Group   *Group   `json:"group,omitempty"`
@@ -87,6 +89,7 @@ type journal struct {
 	seq    uint64
 	deals  []JournalEntry
 	broken error
+	lazy   bool // no sync yet: the server is not serving
 }
 
 // journalFile is the part of os.File that the journal uses.
@@ -100,7 +103,7 @@ type journalFile interface {
 
 var errJournalClosed = errors.New("journal is closed")
 
-// openJournal opens or creates the file and returns the lines in it. A torn last line
+// openJournal opens or creates the file and returns the lines in it. A torn last change
 // was never answered for, so it is cut off. An empty path keeps all in memory.
 func openJournal(path string) (*journal, []line, error) {
 	if path == "" {
@@ -120,7 +123,7 @@ func openJournal(path string) (*journal, []line, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), f.Close())
 	}
-	j := &journal{file: f, size: whole, seq: uint64(len(lines)), deals: dealsOf(lines)}
+	j := &journal{file: f, lazy: true, size: whole, seq: uint64(len(lines)), deals: dealsOf(lines)}
 	return j, lines, nil
 }
 
@@ -135,7 +138,7 @@ func (j *journal) append(lines ...line) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	for i := range lines {
-		lines[i].Seq = j.seq + uint64(i) + 1
+		lines[i].Seq, lines[i].More = j.seq+uint64(i)+1, i < len(lines)-1
 		if err := enc.Encode(lines[i]); err != nil {
 			return fmt.Errorf("append to journal: %w", err)
 		}
@@ -153,7 +156,7 @@ func (j *journal) write(b []byte) error {
 		return nil
 	}
 	_, err := j.file.Write(b)
-	if err == nil {
+	if err == nil && !j.lazy {
 		err = j.file.Sync()
 	}
 	if err == nil {
@@ -166,6 +169,21 @@ func (j *journal) write(b []byte) error {
 		j.broken = errors.Join(err, seek)
 	}
 	return err
+}
+
+// serve ends the time of filling, in which writes were not synced one by one: nobody
+// has seen them. From here on every append is synced.
+func (j *journal) serve() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lazy = false
+	if j.file == nil {
+		return nil
+	}
+	if err := j.file.Sync(); err != nil {
+		return fmt.Errorf("sync journal: %w", err)
+	}
+	return nil
 }
 
 // entries returns a copy of the executed deals, in the order of execution.
@@ -190,14 +208,14 @@ func (j *journal) close() error {
 }
 
 // ReadJournal returns the executed deals of a journal file in the order of execution.
-// It may read while the server writes: a torn last line is left out. Edits and
+// It may read while the server writes: a torn last change is left out. Edits and
 // deletions of deals do not change what was executed, so they are not applied.
 func ReadJournal(path string) ([]JournalEntry, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read
 	lines, _, err := readLines(f)
 	if err != nil {
 		return nil, fmt.Errorf("read journal %s: %w", path, err)
@@ -205,15 +223,16 @@ func ReadJournal(path string) ([]JournalEntry, error) {
 	return dealsOf(lines), nil
 }
 
-// readLines reads all whole lines and says how many bytes they take.
-func readLines(r io.Reader) ([]line, int64, error) {
+// readLines reads all whole changes and says how many bytes they take.
+func readLines(r io.Reader) (changes []line, whole int64, err error) {
 	var lines []line
-	var whole int64
+	var kept int
+	var size int64
 	in := bufio.NewReader(r)
 	for {
 		text, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return lines, whole, nil
+			return lines[:kept], whole, nil
 		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("line %d: %w", len(lines)+1, err)
@@ -226,7 +245,10 @@ func readLines(r io.Reader) ([]line, int64, error) {
 			return nil, 0, fmt.Errorf("line %d carries number %d: lines are missing or doubled", len(lines)+1, l.Seq)
 		}
 		lines = append(lines, l)
-		whole += int64(len(text))
+		size += int64(len(text))
+		if !l.More {
+			kept, whole = len(lines), size
+		}
 	}
 }
 

@@ -215,6 +215,21 @@ func TestTornLastLine_IsCutOffAndOtherDamageRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(whole), "\n")
+	// The last account with money is two lines; without the second the first is nothing.
+	half := strings.Join(lines[:6], "")
+	if !strings.Contains(lines[5], `"more":true,"event":"account"`) {
+		t.Fatalf("line 6 is no account with an opening deal: %s", lines[5])
+	}
+	if err := os.WriteFile(path, []byte(half), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, _, _ = startTest(t, setup)
+	if v, ok := s.book.find(testLogin + 1); !ok || v.balance != 5000 {
+		t.Errorf("the account of a torn change: %+v", v)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
 		"missing line": strings.Join(append(lines[:1:1], lines[2:]...), ""),
 		"doubled line": lines[0] + string(whole),

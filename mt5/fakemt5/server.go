@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log" //nolint:depguard // net/http takes no other kind of logger; it is silenced here
 	"maps"
 	"net"
 	"net/http"
@@ -88,6 +88,9 @@ func (s *Server) open() error {
 		return errors.Join(err, j.close())
 	}
 	if err := s.book.populate(s.cfg.World); err != nil {
+		return errors.Join(err, j.close())
+	}
+	if err := j.serve(); err != nil {
 		return errors.Join(err, j.close())
 	}
 	if err := s.listen(); err != nil {

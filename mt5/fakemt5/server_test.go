@@ -97,12 +97,12 @@ func TestCertificate_IsWrittenAndReadBack(t *testing.T) {
 	if err != nil || string(text) != string(s.CertPEM()) {
 		t.Fatalf("written certificate: %v", err)
 	}
-	print := s.Fingerprint()
+	fingerprint := s.Fingerprint()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s, _, _ = startTest(t, files)
-	if s.Fingerprint() != print {
+	if s.Fingerprint() != fingerprint {
 		t.Error("a restart changes the certificate")
 	}
 	roots := x509.NewCertPool()
@@ -117,7 +117,7 @@ func TestCertificate_IsWrittenAndReadBack(t *testing.T) {
 		}
 		state := conn.ConnectionState()
 		sum := sha256.Sum256(state.PeerCertificates[0].Raw)
-		if hex.EncodeToString(sum[:]) != print || state.NegotiatedProtocol == "h2" {
+		if hex.EncodeToString(sum[:]) != fingerprint || state.NegotiatedProtocol == "h2" {
 			t.Errorf("%s: protocol %q", name, state.NegotiatedProtocol)
 		}
 		_ = conn.Close()

@@ -182,3 +182,16 @@ func TestUnknownPaths_DoNotExist(t *testing.T) {
 		t.Errorf("old REST name: %d, %v", g.status, err)
 	}
 }
+
+func TestHeldRequest_IsNotIdle(t *testing.T) {
+	t.Parallel()
+	_, clock, _, c := faulty(t, Rule{Where: "trade/balance", Kind: ApplyThenDelay, Delay: Duration(400 * time.Second)})
+	c.send("5", "x")
+	if err := clock.AwaitTimer(within(t), 400*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(400 * time.Second)
+	if g, err := c.read(); err != nil || g.code != 0 {
+		t.Errorf("%v %s", err, g.body)
+	}
+}

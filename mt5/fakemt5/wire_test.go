@@ -10,7 +10,7 @@ func TestDeposit_MovesBalanceAndShowsInEveryLookup(t *testing.T) {
 	s, _, _ := startTest(t, nil)
 	c := login(t, s)
 	g := c.deposit("26.50", "dep:8QK800AFQN6Y47J371")
-	ticket, _ := g.answer(t)["Ticket"].(string)
+	ticket := g.ticket(t)
 	if n, err := strconv.ParseUint(ticket, 10, 64); err != nil || n <= 1<<32 {
 		t.Fatalf("ticket %q is not above 2^32", ticket)
 	}

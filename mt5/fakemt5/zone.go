@@ -52,8 +52,9 @@ func (z Zone) summer(at time.Time) bool {
 		start := nthSunday(at.Year(), time.March, 2).Add(2*time.Hour - standard)
 		end := nthSunday(at.Year(), time.November, 1).Add(time.Hour - standard)
 		return !at.Before(start) && at.Before(end)
+	default:
+		return false
 	}
-	return false
 }
 
 // offset is the whole distance of the server's clock from UTC at the instant.
