@@ -120,7 +120,11 @@ func (e encoder) key(k string) string {
 	}
 }
 
+// appendString writes a JSON string. Nearly all are plain ASCII and go the short way.
 func (e encoder) appendString(b []byte, s string) []byte {
+	if strings.IndexFunc(s, needsEscape) < 0 {
+		return append(append(append(b, '"'), s...), '"')
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -132,3 +136,5 @@ func (e encoder) appendString(b []byte, s string) []byte {
 	}
 	return append(b, text...)
 }
+
+func needsEscape(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
