@@ -7,6 +7,8 @@ import (
 
 	"creditonce/credit"
 	"creditonce/internal/api"
+	"creditonce/mt5"
+	"creditonce/webhook"
 )
 
 // observer turns what the packages report into log lines with constant messages and fixed keys. It writes no
@@ -17,8 +19,10 @@ type observer struct {
 }
 
 var (
-	_ credit.Observer = (*observer)(nil)
-	_ api.Observer    = (*observer)(nil)
+	_ credit.Observer  = (*observer)(nil)
+	_ api.Observer     = (*observer)(nil)
+	_ webhook.Observer = (*observer)(nil)
+	_ mt5.Observer     = (*observer)(nil)
 )
 
 // Step hands a named boundary to the hook, where there is one.
@@ -27,6 +31,9 @@ func (o *observer) Step(ctx context.Context, s credit.Step) {
 		o.step(ctx, s)
 	}
 }
+
+// mt5Step hands a boundary inside an MT5 request to the hook.
+func (o *observer) mt5Step(ctx context.Context, name string) { o.Step(ctx, credit.Step{Name: name}) }
 
 // Note logs what happened. What a person must act on is a warning; what nobody expected is an error.
 func (o *observer) Note(_ context.Context, n credit.Note) {
@@ -87,4 +94,42 @@ func (o *observer) Served(_ context.Context, s api.Served) {
 	}
 	o.log.WithLevel(level).Str("request_id", s.RequestID).Str("method", s.Method).Str("route", s.Route).Str("key", s.Key).
 		Int("status", s.Status).Str("code", s.Code).Bool("replayed", s.Replayed).AnErr("error", s.Err).Msg("api request")
+}
+
+// Webhook logs a request of the public listener. What does not verify is worth a line, not an alarm: anybody can
+// send it.
+func (o *observer) Webhook(_ context.Context, r webhook.Report) {
+	level := zerolog.InfoLevel
+	switch r.Outcome {
+	case webhook.Accepted, webhook.Repeated:
+		level = zerolog.DebugLevel
+	case webhook.Failed:
+		level = zerolog.ErrorLevel
+	case webhook.Busy:
+		level = zerolog.WarnLevel
+	case webhook.Unverified, webhook.UnknownProvider, webhook.NoSuchRoute, webhook.WrongMethod, webhook.Encoded,
+		webhook.TooLarge, webhook.TooSlow, webhook.Broken:
+	}
+	o.log.WithLevel(level).Str("outcome", string(r.Outcome)).Str("provider", r.Provider).Int("status", r.Status).Str("ip", r.IP).
+		Int("bytes", r.Bytes).Str("request_id", r.Reference).Dur("took_ms", r.Took).AnErr("error", r.Err).Msg("webhook request")
+}
+
+// Exchanged logs a request to MT5: its endpoint and outcome, never its parameters.
+func (o *observer) Exchanged(x mt5.Exchange) {
+	level := zerolog.DebugLevel
+	if x.Err != nil {
+		level = zerolog.InfoLevel
+	}
+	o.log.WithLevel(level).Str("server", x.Label).Int("session", x.Session).Str("endpoint", x.Endpoint).Int("status", x.Status).
+		Int("retcode", x.Code).Dur("took_ms", x.Took).AnErr("error", x.Err).Msg("mt5 request")
+}
+
+// Connected logs a new MT5 session.
+func (o *observer) Connected(label string, session int, address string) {
+	o.log.Info().Str("server", label).Int("session", session).Str("address", address).Msg("mt5 session open")
+}
+
+// Dropped logs the end of an MT5 connection.
+func (o *observer) Dropped(label string, session int, reason string) {
+	o.log.Info().Str("server", label).Int("session", session).Str("reason", reason).Msg("mt5 session dropped")
 }

@@ -78,6 +78,9 @@ func newRoot(p *Process) *cobra.Command {
 		return usagef("%w; see: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
+		serveCommand(p),
+		verifyCommand(p),
+		signCommand(p),
 		checkCommand(p),
 		keysCommand(p),
 		versionCommand(p),

@@ -1,0 +1,170 @@
+// Package app wires the parts of the service together, starts them in order and stops them in reverse. It is the one
+// place where the domain meets its adapters; it decides nothing about money.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"creditonce/credit"
+	"creditonce/internal/config"
+	"creditonce/mt5"
+	"creditonce/store"
+)
+
+// storeFile is the name of the store in the data directory.
+const storeFile = "creditonce.db"
+
+// Options are what a service is made of.
+type Options struct {
+	Config *config.Config
+	Log    zerolog.Logger
+	// Step is called at every named boundary, before the next thing happens; it may block. nil in production.
+	Step func(context.Context, credit.Step)
+}
+
+// App is a service that was wired and not started, or runs. Make it with New; Run it once.
+type App struct {
+	cfg      *config.Config
+	log      zerolog.Logger
+	observer *observer
+	clock    credit.Clock
+	process  credit.Process
+	timing   credit.Timing
+	store    *store.DB
+	settings credit.Settings
+
+	keeper   *credit.Keeper
+	lanes    []*credit.Lane
+	sessions []*mt5.Session
+	live     *credit.LiveCalls
+	wakes    map[string][]chan struct{} // by server label, one a lane
+
+	public, portal *listener
+	teardown       teardown
+}
+
+// New opens the store, pins what the configuration says at first use, and wires every part. Nothing listens and
+// nothing calls MT5 yet. On an error everything that was opened is closed again.
+func New(ctx context.Context, o Options) (*App, error) {
+	clock := systemClock{}
+	a := &App{
+		cfg: o.Config, log: o.Log, clock: clock, live: &credit.LiveCalls{}, wakes: map[string][]chan struct{}{},
+		observer: &observer{log: o.Log, step: o.Step},
+		process:  credit.Process{ID: random(), Started: clock.Boot()},
+	}
+	if err := a.wire(ctx); err != nil {
+		return nil, errors.Join(err, a.teardown.run(context.WithoutCancel(ctx)))
+	}
+	return a, nil
+}
+
+func (a *App) wire(ctx context.Context) (err error) {
+	if a.timing, err = timing(a.cfg); err != nil {
+		return err
+	}
+	if err := a.openStore(ctx); err != nil {
+		return err
+	}
+	if err := a.wireLanes(); err != nil {
+		return err
+	}
+	a.keeper = &credit.Keeper{Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, Timing: a.timing}
+	if err := a.wirePublic(); err != nil {
+		return err
+	}
+	return a.wirePortal()
+}
+
+// openStore opens or makes the store. A new one starts in observe, where no balance operation is ever called; only
+// the demo makes one that is live.
+func (a *App) openStore(ctx context.Context) error {
+	fresh := credit.Settings{
+		StoreID: random(), Environment: string(a.cfg.Environment), Mode: credit.ModeObserve, ModeReason: "a new store",
+		ModeAt: a.clock.Now(), CreatedAt: a.clock.Now(), Demo: a.cfg.Demo,
+	}
+	if a.cfg.Demo {
+		fresh.Mode = credit.ModeLive
+	}
+	if err := os.MkdirAll(a.cfg.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	db, err := store.Open(filepath.Join(a.cfg.DataDir, storeFile), storeOptions(a.cfg, fresh))
+	if err != nil {
+		return fmt.Errorf("open the store: %w", err)
+	}
+	a.store = db
+	a.teardown.add("close the store", db.Close)
+	a.settings, err = db.Settle(ctx, func(s credit.Settings) (credit.Settings, error) {
+		if a.cfg.Demo && !s.Demo {
+			return s, errors.New("the store was not made by the demo, and the configuration says demo: true: " +
+				"its short waits are not safe with real money; take the line out")
+		}
+		return pinned(s, string(a.cfg.Environment), pins(a.cfg))
+	})
+	if err != nil {
+		return fmt.Errorf("compare the configuration with the store: %w", err)
+	}
+	return nil
+}
+
+func storeOptions(c *config.Config, fresh credit.Settings) store.Options {
+	return store.Options{
+		New: fresh, MaxSize: c.Space.MaxStore,
+		StopClaimsBelow: uint64(c.Space.StopClaimsBelow), RefuseIntakeBelow: uint64(c.Space.RefuseIntakeBelow),
+	}
+}
+
+// wireLanes gives each MT5 session its lane.
+func (a *App) wireLanes() error {
+	for _, label := range slices.Sorted(maps.Keys(a.cfg.MT5.Servers)) {
+		s := a.cfg.MT5.Servers[label]
+		server, err := mt5Server(label, s, a.clock, a.observer)
+		if err != nil {
+			return err
+		}
+		for i, session := range server.Sessions(s.Sessions) {
+			wake := make(chan struct{}, 1)
+			a.sessions = append(a.sessions, session)
+			a.wakes[label] = append(a.wakes[label], wake)
+			a.lanes = append(a.lanes, &credit.Lane{
+				Server: label, Shard: i, Shards: s.Sessions, Book: a.store, Session: session, Clock: a.clock, Observer: a.observer,
+				Process: a.process, Timing: a.timing, Live: a.live, Token: random, Wake: wake, Dealer: s.Login,
+			})
+		}
+	}
+	return nil
+}
+
+// wake tells the lanes of a server that a row is pending. It never blocks: one token is enough.
+func (a *App) wake(server string) {
+	for _, w := range a.wakes[server] {
+		select {
+		case w <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// WebhooksAddr is where the public listener listens, once Run has said that it serves.
+func (a *App) WebhooksAddr() net.Addr { return a.public.addr() }
+
+// APIAddr is where the portal's API listens, once Run has said that it serves.
+func (a *App) APIAddr() net.Addr { return a.portal.addr() }
+
+// random draws 128 bits as hex: process ids, claim tokens, request ids.
+func random() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the process where the system has no randomness
+	return hex.EncodeToString(b[:])
+}

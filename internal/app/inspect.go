@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"path/filepath"
+
+	"creditonce/credit"
+	"creditonce/internal/config"
+	"creditonce/store"
+	"creditonce/webhook/stripe"
+)
+
+// Inspection is what a store holds, as plain values, and whether it agrees with itself.
+type Inspection struct {
+	Path      string
+	Mode      string
+	Events    int
+	Rows      []InspectedRow
+	OpenTasks []InspectedTask
+	Findings  []string // of the store's own verification; empty when all agrees
+}
+
+// InspectedRow is one credit row. Amount is decimal text in Currency.
+type InspectedRow struct {
+	ID               uint64
+	State            string
+	Code             string // deposit code that came with the payment
+	Deposit          string // deposit code that joined; empty before
+	Payment          string
+	Login            uint64
+	Amount, Currency string
+	Reference        string
+	Ticket           uint64
+	Attempt          int
+	Holds            []string
+}
+
+// InspectedTask is one open task.
+type InspectedTask struct {
+	Kind, Entity, Summary string
+}
+
+// Verify opens the store of a configuration, which no service may have open, and checks all of it. progress is
+// called now and then; nil is allowed.
+func Verify(ctx context.Context, c *config.Config, progress func(done, total int)) (Inspection, error) {
+	path := filepath.Join(c.DataDir, storeFile)
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		return Inspection{}, fmt.Errorf("open the store: %w", err)
+	}
+	in, err := inspect(ctx, db, progress)
+	in.Path = path
+	return in, errors.Join(err, db.Close(context.WithoutCancel(ctx)))
+}
+
+// IsRunning tells whether the error says that a service has the store open.
+func IsRunning(err error) bool {
+	var running *store.AlreadyRunningError
+	return errors.As(err, &running)
+}
+
+func inspect(ctx context.Context, db *store.DB, progress func(done, total int)) (Inspection, error) {
+	var in Inspection
+	settings, err := db.Settings(ctx)
+	if err != nil {
+		return in, fmt.Errorf("read settings: %w", err)
+	}
+	in.Mode = string(settings.Mode)
+	report, err := db.Verify(ctx, progress)
+	if err != nil {
+		return in, fmt.Errorf("verify: %w", err)
+	}
+	in.Findings = report.Findings
+	counts, err := db.Counts(ctx)
+	if err != nil {
+		return in, fmt.Errorf("count: %w", err)
+	}
+	in.Events = counts.Events
+	if in.Rows, err = inspectRows(ctx, db); err != nil {
+		return in, err
+	}
+	in.OpenTasks, err = inspectTasks(ctx, db)
+	return in, err
+}
+
+const inspectPage = 500
+
+func inspectRows(ctx context.Context, db *store.DB) ([]InspectedRow, error) {
+	var out []InspectedRow
+	for _, state := range credit.States() {
+		var after credit.ID
+		for {
+			rows, err := db.Rows(ctx, credit.RowQuery{State: state, After: after, Limit: inspectPage})
+			if err != nil {
+				return nil, fmt.Errorf("list %s rows: %w", state, err)
+			}
+			if len(rows) == 0 {
+				break
+			}
+			for _, r := range rows {
+				after, out = r.ID, append(out, inspectedRow(r))
+			}
+		}
+	}
+	return out, nil
+}
+
+func inspectedRow(r credit.Credit) InspectedRow {
+	row := InspectedRow{
+		ID: uint64(r.ID), State: string(r.State), Code: r.Code, Deposit: r.Deposit, Payment: r.Unit.Payment, Login: r.Login,
+		Reference: string(r.Reference), Ticket: r.Ticket, Attempt: r.Attempt,
+	}
+	if r.Amount.IsSet() {
+		row.Amount, row.Currency = r.Amount.Decimal(), r.Amount.Currency()
+	}
+	for _, h := range r.Holds {
+		row.Holds = append(row.Holds, string(h))
+	}
+	return row
+}
+
+func inspectTasks(ctx context.Context, db *store.DB) ([]InspectedTask, error) {
+	var out []InspectedTask
+	var after credit.TaskID
+	for {
+		tasks, err := db.Tasks(ctx, store.TaskQuery{OpenOnly: true, After: after, Limit: inspectPage})
+		if err != nil {
+			return nil, fmt.Errorf("list open tasks: %w", err)
+		}
+		if len(tasks) == 0 {
+			return out, nil
+		}
+		for _, t := range tasks {
+			after = t.ID
+			out = append(out, InspectedTask{Kind: string(t.Kind), Entity: t.Entity, Summary: t.Summary})
+		}
+	}
+}
+
+// ProviderMinor reads a decimal amount in major units as the provider counts it: in minor units by the provider's own
+// exponent table. Text that is not exact is refused.
+func ProviderMinor(text, currency string) (int64, error) {
+	exponent, ok := stripe.Exponent(currency)
+	if !ok {
+		return 0, fmt.Errorf("currency %q is not one that the provider knows", currency)
+	}
+	a, err := credit.ParseAmount(text, currency, exponent)
+	if err != nil {
+		return 0, err
+	}
+	units := a.Units()
+	if a.Sign() <= 0 || units.Cmp(big.NewInt(1<<53)) > 0 {
+		return 0, fmt.Errorf("amount %s: want more than 0 and less than 2^53 minor units", a)
+	}
+	return units.Int64(), nil
+}
