@@ -50,8 +50,10 @@ type World struct {
 
 // Manager is a login of the Web API.
 type Manager struct {
-	Login    uint64 `json:"login"`
-	Password string `json:"password"`
+	Login uint64 `json:"login"`
+	// Password is the API password. It may be left out of an accounts file and filled
+	// in before Start.
+	Password string `json:"password,omitempty"`
 	// Groups limits the accounts in reach by masks with "*"; all when empty.
 	Groups []string `json:"groups,omitempty"`
 	// NoBalance takes the right to book balance operations away: code 8.
@@ -143,8 +145,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.IdleTimeout < 0 || c.AuthTimeout < 0 || c.VisibleAfter < 0 {
 		return c, errors.New("fakemt5 config: a duration is negative")
 	}
-	if len(c.World.Managers) == 0 {
-		return c, errors.New("fakemt5 config: no manager")
+	if err := checkManagers(c.World.Managers); err != nil {
+		return c, fmt.Errorf("fakemt5 config: %w", err)
 	}
 	if err := c.World.Zone.validate(); err != nil {
 		return c, fmt.Errorf("fakemt5 config: %w", err)
@@ -154,6 +156,28 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("fakemt5 config: %w", err)
 	}
 	return c, nil
+}
+
+// checkManagers refuses a server that nobody, or anybody, could log in to.
+func checkManagers(all []Manager) error {
+	if len(all) == 0 {
+		return errors.New("no manager")
+	}
+	seen := map[uint64]bool{}
+	for _, m := range all {
+		switch {
+		case m.Login == 0:
+			return errors.New("manager without a login")
+		case m.Password == "":
+			return fmt.Errorf("manager %d has no password", m.Login)
+		case m.Refuse < 0:
+			return fmt.Errorf("manager %d: negative refuse code", m.Login)
+		case seen[m.Login]:
+			return fmt.Errorf("manager %d is listed twice", m.Login)
+		}
+		seen[m.Login] = true
+	}
+	return nil
 }
 
 func (g Group) validate() error {

@@ -45,6 +45,10 @@ func TestStart_RefusesBadConfig(t *testing.T) {
 	defer taken.Close()
 	for name, change := range map[string]func(*Config){
 		"no manager":          func(c *Config) { c.World.Managers = nil },
+		"manager 0":           func(c *Config) { c.World.Managers[0].Login = 0 },
+		"no password":         func(c *Config) { c.World.Managers[0].Password = "" },
+		"negative refusal":    func(c *Config) { c.World.Managers[0].Refuse = -1 },
+		"manager twice":       func(c *Config) { c.World.Managers = append(c.World.Managers, c.World.Managers[0]) },
 		"unknown group":       func(c *Config) { c.World.Accounts[0].Group = "none" },
 		"account twice":       func(c *Config) { c.World.Accounts[1].Login = testLogin },
 		"bad zone":            func(c *Config) { c.World.Zone.OffsetMinutes = 9999 },
