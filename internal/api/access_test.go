@@ -80,6 +80,15 @@ func TestRequestWithoutValidKey_IsUnauthorizedAndWritesNothing(t *testing.T) {
 	}
 }
 
+// A configured hash of something that is no API key, such as a password used elsewhere, opens nothing.
+func TestKeyWithoutPrefix_IsRefusedEvenWhenItsHashIsConfigured(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.api = p.restart(func(c *Config) { c.Keys = []Key{{"k", sha256.Sum256([]byte("password")), []string{ScopeAccountsRead}}} })
+	w := p.do(call{method: http.MethodGet, path: "/v1/servers/main/accounts/1001", key: "password"})
+	wantProblem(t, w, http.StatusUnauthorized, "unauthorized")
+}
+
 func TestSchemeIsReadInAnyCase(t *testing.T) {
 	t.Parallel()
 	p := setup(t)

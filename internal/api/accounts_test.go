@@ -37,6 +37,17 @@ func TestAccountIsRegisteredChangedAndRead(t *testing.T) {
 	}
 }
 
+func TestClientTextIsKeptAsItIs(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	for login, text := range map[string]string{"11": `\"[[[[[[[[[[{{{{`, "12": `\\`, "13": "Ünïcode 客户 😀", "14": strings.Repeat("客", 64)} {
+		w := p.do(put(login, `{"client":"`+text+`","currency":"USD","digits":2}`))
+		if w.Code != http.StatusCreated || !strings.Contains(w.Body.String(), `"client":"`+text+`"`) {
+			t.Errorf("%s: %d %s", text, w.Code, w.Body)
+		}
+	}
+}
+
 func TestUnreadableAccount_IsRefusedWithoutAskingTheBook(t *testing.T) {
 	t.Parallel()
 	const good = `{"client":"c","currency":"USD","digits":2}`

@@ -23,9 +23,6 @@ type object struct {
 // parseObject reads a body that is exactly one JSON object. Its errors are problems without any text of the body
 // but safe field names.
 func parseObject(body []byte) (*object, error) {
-	if !utf8.Valid(body) {
-		return nil, kindMalformed.because("the body is not UTF-8")
-	}
 	if tooDeep(body) {
 		return nil, kindTooDeep.because("nest at most %d levels", maxDepth)
 	}
@@ -95,7 +92,8 @@ func readValue(dec *json.Decoder, at string) (any, error) {
 		}
 		return readItems(dec, at)
 	case string:
-		// The decoder writes U+FFFD for half a surrogate pair: two different texts would become one.
+		// The decoder writes U+FFFD for a byte that is not UTF-8 and for half a surrogate pair: two different texts
+		// would become one.
 		if strings.ContainsRune(t, utf8.RuneError) {
 			return nil, kindMalformed.because("a text holds a character that is not Unicode")
 		}

@@ -82,6 +82,25 @@ func TestPanic_IsAnsweredAndReportedAsADefect(t *testing.T) {
 	}
 }
 
+// aborting asks net/http to cut the connection.
+type aborting struct{ Deposits }
+
+func (aborting) View(context.Context, string) (credit.DepositView, error) {
+	panic(http.ErrAbortHandler)
+}
+
+func TestAbort_IsLeftToTheServer(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.api = p.restart(func(c *Config) { c.Deposits = aborting{p.book} })
+	defer func() {
+		if v := recover(); v != http.ErrAbortHandler {
+			t.Errorf("recovered %v", v)
+		}
+	}()
+	p.do(call{method: http.MethodGet, path: "/v1/deposits/0123456789012345678901", key: pageKey})
+}
+
 func TestWithoutRandomBits_NothingIsMade(t *testing.T) {
 	t.Parallel()
 	p := setup(t)
@@ -202,6 +221,8 @@ func TestEndlessBody_IsRefusedAndItsConnectionClosed(t *testing.T) {
 	t.Parallel()
 	p := setup(t)
 	for name, raw := range map[string]string{
+		// One byte too many, and all are there: without a limit that net/http knows of the connection would stay.
+		"barely":    fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", rawHead, maxBody+1, strings.Repeat(" ", maxBody+1)),
 		"announced": fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", rawHead, 10*maxBody, strings.Repeat(" ", maxBody+1)),
 		"chunked":   fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", rawHead, maxBody+1, strings.Repeat(" ", maxBody+1)),
 	} {
