@@ -1,0 +1,176 @@
+package stripe
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// object is one JSON object with its members by their exact names. encoding/json would take "ID" for
+// "id" and the last of two equal names for the one; here both make the object unreadable.
+type object map[string]json.RawMessage
+
+// maxText bounds the texts that are read: Stripe's own limit of a metadata value is 500 characters.
+const maxText = 500
+
+var (
+	errNotUTF8 = errors.New("the body is not valid UTF-8")
+	errNotJSON = errors.New("the body is not one JSON object")
+)
+
+// parseObject reads one object. what names it in errors; no error repeats a piece of the input.
+func parseObject(what string, raw []byte) (object, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil, fmt.Errorf("%s is not a JSON object", what)
+	}
+	out, folded := object{}, map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		name, isText := token.(string)
+		if err != nil || !isText {
+			return nil, fmt.Errorf("%s is not a whole JSON object", what)
+		}
+		fold := foldName(name)
+		if folded[fold] {
+			return nil, fmt.Errorf("%s has two members whose names differ in case at most", what)
+		}
+		folded[fold] = true
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, fmt.Errorf("%s is not a whole JSON object", what)
+		}
+		out[name] = value
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, fmt.Errorf("%s is not a whole JSON object", what)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s is followed by more data", what)
+	}
+	return out, nil
+}
+
+// foldName maps names that are equal under Unicode simple folding, as encoding/json compares them, to
+// one text: the smallest rune of each rune's folding orbit.
+func foldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
+}
+
+// absent tells that there is no such member, or that it is null.
+func (o object) absent(name string) bool {
+	raw, there := o[name]
+	return !there || string(raw) == "null"
+}
+
+// text reads an optional text; absent and null give "".
+func (o object) text(name string) (string, error) {
+	if o.absent(name) {
+		return "", nil
+	}
+	var s string
+	if o[name][0] != '"' || json.Unmarshal(o[name], &s) != nil {
+		return "", fmt.Errorf("%s is not a text", name)
+	}
+	if len(s) > maxText {
+		return "", fmt.Errorf("%s is longer than %d bytes", name, maxText)
+	}
+	// A lone surrogate in the input becomes U+FFFD: two different inputs must not become one text.
+	if strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }) {
+		return "", fmt.Errorf("%s holds characters that no identifier has", name)
+	}
+	return s, nil
+}
+
+// need is text that must be there and not be empty.
+func (o object) need(name string) (string, error) {
+	s, err := o.text(name)
+	if err == nil && s == "" {
+		err = fmt.Errorf("%s is missing", name)
+	}
+	return s, err
+}
+
+// number returns the text of a JSON number.
+func (o object) number(name string) (string, error) {
+	if o.absent(name) {
+		return "", fmt.Errorf("%s is missing", name)
+	}
+	if raw := o[name]; raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' {
+		return string(raw), nil
+	}
+	return "", fmt.Errorf("%s is not a number", name)
+}
+
+// flag reads a boolean that must be there.
+func (o object) flag(name string) (bool, error) {
+	switch string(o[name]) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, fmt.Errorf("%s is not true or false", name)
+}
+
+// reference reads the id of another object: a text, or the object itself where it was expanded.
+func (o object) reference(name string) (string, error) {
+	if o.absent(name) || o[name][0] != '{' {
+		return o.text(name)
+	}
+	inner, err := parseObject(name, o[name])
+	if err != nil {
+		return "", err
+	}
+	return inner.need("id")
+}
+
+// metadataCode reads the deposit code from the object's metadata; none gives "".
+func (o object) metadataCode() (string, error) {
+	if o.absent("metadata") {
+		return "", nil
+	}
+	metadata, err := parseMetadata(o["metadata"])
+	if err != nil {
+		return "", err
+	}
+	return metadata.text(metadataKey)
+}
+
+// parseMetadata reads the merchant's own members. Elsewhere they may differ in case alone, so only
+// what touches our key makes them unreadable.
+func parseMetadata(raw []byte) (object, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil, errors.New("metadata is not a JSON object")
+	}
+	out := object{}
+	ours := 0
+	for dec.More() {
+		token, err := dec.Token()
+		name, isText := token.(string)
+		var value json.RawMessage
+		if err != nil || !isText || dec.Decode(&value) != nil {
+			return nil, errors.New("metadata is not a whole JSON object")
+		}
+		if foldName(name) == foldName(metadataKey) {
+			ours++
+		}
+		out[name] = value
+	}
+	if ours > 1 {
+		return nil, fmt.Errorf("metadata has the key %s twice, or in two spellings", metadataKey)
+	}
+	return out, nil
+}
