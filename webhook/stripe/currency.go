@@ -23,6 +23,22 @@ var (
 	errHundreds = errors.New("an amount in ISK or UGX does not end in 00")
 )
 
+// Exponent is the number of decimal places in which Stripe counts a currency's minor units; false where
+// the code is not three letters. Stripe's rule is two for every currency that its page does not list
+// (providers.md §2.1), so a code that no bank knows gives two as well.
+func Exponent(currency string) (places int, ok bool) {
+	code, err := currencyCode(currency)
+	switch {
+	case err != nil:
+		return 0, false
+	case in(zeroDecimal, code):
+		return 0, true
+	case in(threeDecimal, code):
+		return 3, true
+	}
+	return 2, true
+}
+
 // amount reads the text of a JSON number in the currency's minor units.
 func amount(number, currency string) (credit.Amount, error) {
 	code, err := currencyCode(currency)

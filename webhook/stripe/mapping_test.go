@@ -155,3 +155,17 @@ func TestMap_AmountsByStripesOwnExponents(t *testing.T) {
 		}
 	}
 }
+
+func TestExponent_IsStripesOwn(t *testing.T) {
+	t.Parallel()
+	for currency, want := range map[string]int{"USD": 2, "eur": 2, "JPY": 0, "xof": 0, "KWD": 3, "OMR": 3, "ISK": 2, "UGX": 2, "HUF": 2} {
+		if got, ok := stripe.Exponent(currency); got != want || !ok {
+			t.Errorf("%s: %d %t, want %d", currency, got, ok, want)
+		}
+	}
+	for _, currency := range []string{"", "US", "USDT", "U D", " JPY", "JP1", "ÜSD"} {
+		if got, ok := stripe.Exponent(currency); ok {
+			t.Errorf("%q: known with %d", currency, got)
+		}
+	}
+}
