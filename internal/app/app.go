@@ -61,7 +61,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a := &App{
 		cfg: o.Config, log: o.Log, clock: clock, live: &credit.LiveCalls{}, wakes: map[string][]chan struct{}{},
 		observer: &observer{log: o.Log, step: o.Step},
-		process:  credit.Process{ID: random(), Started: clock.Boot()},
+		process:  credit.Process{ID: random(), Started: clock.Boot(), At: clock.Now()},
 	}
 	if err := a.wire(ctx); err != nil {
 		return nil, errors.Join(err, a.teardown.run(context.WithoutCancel(ctx)))

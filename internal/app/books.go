@@ -13,6 +13,7 @@ type deposits struct {
 	store    *store.DB
 	rules    credit.DepositRules
 	clock    credit.Clock
+	process  credit.Process
 	observer credit.Observer
 	wake     func(server string)
 }
@@ -22,7 +23,7 @@ var _ api.Deposits = (*deposits)(nil)
 // Open decides and stores a deposit under the rules as of now.
 func (d *deposits) Open(ctx context.Context, n credit.NewDeposit) (credit.Answer, error) {
 	rules := d.rules
-	rules.Now = d.clock.Now()
+	rules.Now, rules.Schedule = d.clock.Now(), d.process.Schedule(d.clock)
 	receipt, err := d.store.MakeDeposit(ctx, n, rules)
 	if err != nil {
 		return credit.Answer{}, err

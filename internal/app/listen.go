@@ -92,7 +92,7 @@ func (a *App) wirePublic() error {
 		return err
 	}
 	reception := &credit.Reception{
-		Book: a.store, Clock: a.clock, Observer: a.observer, HeldGrace: rules.HeldGrace, DayLimits: rules.DayLimits, Wake: a.wake,
+		Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, HeldGrace: rules.HeldGrace, DayLimits: rules.DayLimits, Wake: a.wake,
 	}
 	hook, err := webhook.New(webhook.Config{
 		Endpoints: points, Intake: reception, Observer: a.observer, Now: a.clock.Now, Reference: random,
@@ -116,7 +116,7 @@ func (a *App) wirePortal() error {
 		currencies[label] = s.Currencies
 	}
 	portal, err := api.New(api.Config{
-		Deposits: &deposits{store: a.store, rules: rules, clock: a.clock, observer: a.observer, wake: a.wake},
+		Deposits: &deposits{store: a.store, rules: rules, clock: a.clock, process: a.process, observer: a.observer, wake: a.wake},
 		Accounts: &accounts{store: a.store, identities: rules.Identities, currencies: currencies, clock: a.clock, observer: a.observer},
 		Keys:     keys(a.cfg.API.Keys), PaidExponent: a.paidExponent, DepositLife: a.cfg.Credit.DepositExpiry,
 		Now: a.clock.Now, Rand: rand.Reader, Observer: a.observer,
