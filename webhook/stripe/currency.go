@@ -56,22 +56,6 @@ func amount(number, currency string) (credit.Amount, error) {
 	return credit.NewAmount(minor, code, exponent)
 }
 
-// Exponent is the number of decimal places in which Stripe counts a currency (upper case); false for text that is no
-// currency. Stripe adds currencies without notice, so one that its lists do not name has two.
-func Exponent(currency string) (int, bool) {
-	code, err := currencyCode(currency)
-	switch {
-	case err != nil:
-		return 0, false
-	case in(zeroDecimal, code):
-		return 0, true
-	case in(threeDecimal, code):
-		return 3, true
-	default:
-		return 2, true
-	}
-}
-
 func in(list, code string) bool { return strings.Contains(list, " "+code+" ") }
 
 func currencyCode(currency string) (string, error) {
