@@ -51,11 +51,15 @@ func mt5Server(label string, s config.MT5Server, clock credit.Clock, o *observer
 	if s.TLS.PinSHA256 != nil {
 		trust.PinSHA256 = hex.EncodeToString(s.TLS.PinSHA256[:])
 	}
-	server, err := mt5.New(mt5.Config{
+	cfg := mt5.Config{
 		Label: label, Identity: s.Identity, Addresses: s.Addresses, Manager: s.Login, Password: s.Password.Reveal,
 		Agent: s.Agent, TLS: trust, CallTimeout: s.CallTimeout, ReadTimeout: min(readTimeout, s.CallTimeout),
-		Currencies: s.Currencies, Groups: s.Groups, Clock: clock, Observer: o, Step: o.mt5Step,
-	})
+		Currencies: s.Currencies, Groups: s.Groups, Clock: clock, Observer: o,
+	}
+	if o.step != nil { // without a hook a request leaves in one piece
+		cfg.Step = o.mt5Step
+	}
+	server, err := mt5.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("mt5 server %s: %w", label, err)
 	}
