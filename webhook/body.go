@@ -20,8 +20,9 @@ func (l *Listener) readBody(c echo.Context, r Report) ([]byte, Report) {
 		return nil, r
 	}
 	var body bytes.Buffer
-	if n := req.ContentLength; n > 0 && n <= l.cfg.MaxBody {
-		body.Grow(int(n))
+	// A length that is only announced costs little memory.
+	if n := min(req.ContentLength, l.cfg.MaxBody, 8<<10); n > 0 {
+		body.Grow(int(n) + bytes.MinRead)
 	}
 	// MaxBytesReader also closes the connection afterwards; echo's BodyLimit does not.
 	_, err := body.ReadFrom(http.MaxBytesReader(c.Response().Writer, req.Body, l.cfg.MaxBody))

@@ -21,6 +21,10 @@ import (
 // MaxBody is the largest body that is ever read, in bytes (design §5.1).
 const MaxBody = 256 << 10
 
+// readersPerSlot is how many bodies may be read at once for each request that is verified and stored.
+// With the defaults slow callers can make the process hold at most 512 × 256 KiB.
+const readersPerSlot = 8
+
 // Intake is what the listener needs of the domain; *credit.Reception is one. Receive returns nil only
 // after the event is on disk.
 type Intake interface {
@@ -35,7 +39,7 @@ type Endpoint struct {
 }
 
 // Config is what a Listener is made of. All of it is required but MaxBody (0: the most, 256 KiB),
-// MaxInFlight (0: 64) and TrustedProxies (CIDR ranges whose X-Forwarded-For is believed; none: the
+// MaxInFlight (how many requests are verified and stored at once, further ones get a 503; 0: 64) and TrustedProxies (CIDR ranges whose X-Forwarded-For is believed; none: the
 // address is the socket's).
 type Config struct {
 	Endpoints      []Endpoint
@@ -53,6 +57,7 @@ type Listener struct {
 	cfg       Config
 	endpoints map[string]Endpoint
 	decoy     Provider // verifies for names that do not exist, so that they cost the same
+	reading   chan struct{}
 	slots     chan struct{}
 	echo      *echo.Echo
 }
@@ -71,7 +76,10 @@ func New(cfg Config) (*Listener, error) {
 	if cfg.MaxInFlight <= 0 {
 		cfg.MaxInFlight = 64
 	}
-	l := &Listener{cfg: cfg, endpoints: map[string]Endpoint{}, slots: make(chan struct{}, cfg.MaxInFlight)}
+	l := &Listener{
+		cfg: cfg, endpoints: map[string]Endpoint{},
+		reading: make(chan struct{}, readersPerSlot*cfg.MaxInFlight), slots: make(chan struct{}, cfg.MaxInFlight),
+	}
 	for _, e := range cfg.Endpoints {
 		if _, twice := l.endpoints[e.Name]; twice || e.Name == "" || e.Provider == nil {
 			return nil, fmt.Errorf("make webhook listener: endpoint %q is there twice, or lacks its name or provider", e.Name)
@@ -111,10 +119,10 @@ func addresses(proxies []string) (echo.IPExtractor, error) {
 	return echo.ExtractIPFromXFFHeader(trust...), nil
 }
 
-// receive handles one request. The order is: slot, body, verify, store, answer.
+// receive handles one request. The order is: body, slot, verify, store, answer.
 func (l *Listener) receive(c echo.Context) error {
 	begin := l.cfg.Now()
-	r := Report{IP: c.RealIP()}
+	r := Report{IP: c.RealIP(), Provider: l.endpoints[c.Param("provider")].Name}
 	defer func() {
 		if p := recover(); p != nil {
 			r = l.failed(r, fmt.Errorf("panic: %v", p))
@@ -123,13 +131,9 @@ func (l *Listener) receive(c echo.Context) error {
 		r.Took = l.cfg.Now().Sub(begin)
 		l.cfg.Observer.Webhook(c.Request().Context(), r)
 	}()
-	select {
-	case l.slots <- struct{}{}:
-		defer func() { <-l.slots }()
-		r = l.handle(c, r)
-	default:
-		r.Outcome, r.Status = Busy, http.StatusServiceUnavailable
-		r.Err = errors.New("all request slots are taken")
+	body, r := l.takeBody(c, r)
+	if r.Status == 0 {
+		r = l.takeEvent(c, body, r)
 	}
 	l.answer(c, r)
 	if r.Status == http.StatusOK {
@@ -138,13 +142,36 @@ func (l *Listener) receive(c echo.Context) error {
 	return nil
 }
 
-func (l *Listener) handle(c echo.Context, r Report) Report {
-	endpoint, known := l.endpoints[c.Param("provider")]
-	r.Provider = endpoint.Name
-	body, r := l.readBody(c, r)
-	if r.Status != 0 {
-		return r
+// takeBody reads the body while it holds one of the reading places. They are more than the slots: who
+// sends slowly holds a place for up to the read limit and needs no signature for that.
+func (l *Listener) takeBody(c echo.Context, r Report) ([]byte, Report) {
+	select {
+	case l.reading <- struct{}{}:
+		defer func() { <-l.reading }()
+		return l.readBody(c, r)
+	default:
+		return nil, busy(r, errors.New("all places for reading a body are taken"))
 	}
+}
+
+// takeEvent verifies and stores while it holds a slot.
+func (l *Listener) takeEvent(c echo.Context, body []byte, r Report) Report {
+	select {
+	case l.slots <- struct{}{}:
+		defer func() { <-l.slots }()
+		return l.handle(c, body, r)
+	default:
+		return busy(r, errors.New("all request slots are taken"))
+	}
+}
+
+func busy(r Report, err error) Report {
+	r.Outcome, r.Status, r.Err = Busy, http.StatusServiceUnavailable, err
+	return r
+}
+
+func (l *Listener) handle(c echo.Context, body []byte, r Report) Report {
+	endpoint, known := l.endpoints[c.Param("provider")]
 	// The context outlives the caller's connection: a caller that hangs up must not stop an event
 	// between its commit and what follows from it.
 	ctx := context.WithoutCancel(c.Request().Context())
@@ -169,7 +196,7 @@ func (l *Listener) handle(c echo.Context, r Report) Report {
 			r.Outcome = Repeated
 		}
 	case errors.Is(err, credit.ErrBusy), errors.Is(err, credit.ErrStopped):
-		r.Outcome, r.Status, r.Err = Busy, http.StatusServiceUnavailable, err
+		r = busy(r, err)
 	default:
 		r = l.failed(r, err)
 	}

@@ -67,12 +67,33 @@ func TestSlowBody_Is408AfterTheReadLimitAndChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { _ = resp.Body.Close() }()
 		if took := time.Since(begin); resp.StatusCode != 408 || took != 10*time.Second {
 			t.Errorf("status %d after %v, want 408 after 10s", resp.StatusCode, took)
 		}
 		synctest.Wait()
 		if r.intake.calls() != 0 || r.observer.last(t).Outcome != webhook.TooSlow {
 			t.Errorf("%d intake calls, report %+v", r.intake.calls(), r.observer.last(t))
+		}
+	})
+}
+
+func TestSlowBodies_DoNotKeepOthersOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(c *webhook.Config) { c.MaxInFlight = 1 })
+		head := "POST /webhooks/toy-shop HTTP/1.1\r\nHost: x\r\nToy: good\r\nContent-Length: 100\r\n\r\nevt_1 "
+		for range 7 {
+			write(t, served(t, r), head)
+		}
+		synctest.Wait()
+		if w := r.send("POST", "/webhooks/toy-shop", "evt_2", "Toy", "good"); w.Code != 200 {
+			t.Errorf("beside seven slow bodies a good request got %d", w.Code)
+		}
+		write(t, served(t, r), head)
+		synctest.Wait()
+		if w := r.send("POST", "/webhooks/toy-shop", "evt_3", "Toy", "good"); w.Code != 503 || r.intake.calls() != 1 {
+			t.Errorf("beside eight slow bodies of eight a request got %d after %d intake calls", w.Code, r.intake.calls())
 		}
 	})
 }
@@ -134,8 +155,8 @@ func TestBrokenBody_Is400AndChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, conn, "POST /webhooks/toy-shop HTTP/1.1\r\nHost: x\r\nToy: good\r\n"+tail)
-		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
+		if half, ok := conn.(*net.TCPConn); !ok || half.CloseWrite() != nil {
+			t.Fatal("the connection cannot be half closed")
 		}
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
