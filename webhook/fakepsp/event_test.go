@@ -132,10 +132,11 @@ func TestReissued_ChangesOnlyTheEventID(t *testing.T) {
 func TestMaker_EqualSeedsDrawEqualIDs(t *testing.T) {
 	t.Parallel()
 	draw := func(seed byte) string { return testSubjectID(t, NewMaker([32]byte{seed}, fixedNow)) }
-	if draw(5) != draw(5) {
-		t.Error("equal seeds gave different ids")
+	first := draw(5)
+	if again := draw(5); again != first {
+		t.Errorf("equal seeds gave %s and then %s", first, again)
 	}
-	if draw(5) == draw(6) {
+	if draw(6) == first {
 		t.Error("different seeds gave equal ids")
 	}
 }
