@@ -10,10 +10,11 @@ import (
 // every later commit writes out again.
 const purgePiece = 200
 
-// PurgeAnswers removes kept answers that were stored before the time, oldest first, at most limit, in pieces
+// PurgeAnswers removes kept answers that were stored before the time (cut to microseconds, as stored times are), oldest first, at most limit, in pieces
 // that let other work through. It returns how many are gone, also beside an error. A key whose answer is gone
 // counts as new.
 func (db *DB) PurgeAnswers(ctx context.Context, before time.Time, limit int) (int, error) {
+	before = instant(before)
 	gone := 0
 	for gone < limit {
 		n, err := db.purge(ctx, before, min(purgePiece, limit-gone))

@@ -1,0 +1,107 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"creditonce/credit"
+	"creditonce/store"
+)
+
+// Broken is an engine whose every verb fails with Err: for what a consumer does when nothing works. Close works,
+// so that cleanups do.
+type Broken struct{ Err error }
+
+var _ Backend = Broken{}
+
+// Close implements Backend.
+func (b Broken) Close(context.Context) error { return nil }
+
+// Settings implements Backend.
+func (b Broken) Settings(context.Context) (credit.Settings, error) { return credit.Settings{}, b.Err }
+
+// Due implements Backend.
+func (b Broken) Due(context.Context, credit.DueQuery) ([]credit.DueRow, error) { return nil, b.Err }
+
+// Dossier implements Backend.
+func (b Broken) Dossier(context.Context, credit.ID) (credit.Dossier, error) {
+	return credit.Dossier{}, b.Err
+}
+
+// Holders implements Backend.
+func (b Broken) Holders(context.Context, string, []uint64) (map[uint64]credit.ID, error) {
+	return nil, b.Err
+}
+
+// Advance implements Backend.
+func (b Broken) Advance(context.Context, credit.ID, credit.Decide) (credit.Result, error) {
+	return credit.Result{}, b.Err
+}
+
+// Rows implements Backend.
+func (b Broken) Rows(context.Context, credit.RowQuery) ([]credit.Credit, error) { return nil, b.Err }
+
+// Accept implements Backend.
+func (b Broken) Accept(context.Context, credit.Event, credit.IntakeRules) (credit.Receipt, error) {
+	return credit.Receipt{}, b.Err
+}
+
+// MakeDeposit implements Backend.
+func (b Broken) MakeDeposit(context.Context, credit.NewDeposit, credit.DepositRules) (store.DepositReceipt, error) {
+	return store.DepositReceipt{}, b.Err
+}
+
+// PurgeAnswers implements Backend.
+func (b Broken) PurgeAnswers(context.Context, time.Time, int) (int, error) { return 0, b.Err }
+
+// Deposit implements Backend.
+func (b Broken) Deposit(context.Context, string) (credit.DepositView, error) {
+	return credit.DepositView{}, b.Err
+}
+
+// PutAccount implements Backend.
+func (b Broken) PutAccount(context.Context, credit.Account, string, time.Time) (store.AccountReceipt, error) {
+	return store.AccountReceipt{}, b.Err
+}
+
+// Account implements Backend.
+func (b Broken) Account(context.Context, string, uint64) (credit.Account, error) {
+	return credit.Account{}, b.Err
+}
+
+// Settle implements Backend.
+func (b Broken) Settle(context.Context, func(credit.Settings) (credit.Settings, error)) (credit.Settings, error) {
+	return credit.Settings{}, b.Err
+}
+
+// Event implements Backend.
+func (b Broken) Event(context.Context, credit.EventID) (credit.Event, error) {
+	return credit.Event{}, b.Err
+}
+
+// EventBody implements Backend.
+func (b Broken) EventBody(context.Context, credit.EventID) ([]byte, error) { return nil, b.Err }
+
+// Events implements Backend.
+func (b Broken) Events(context.Context, credit.EventID, int) ([]credit.Event, error) {
+	return nil, b.Err
+}
+
+// Credit implements Backend.
+func (b Broken) Credit(context.Context, credit.ID) (credit.Credit, error) {
+	return credit.Credit{}, b.Err
+}
+
+// History implements Backend.
+func (b Broken) History(context.Context, credit.ID) ([]credit.Entry, error) { return nil, b.Err }
+
+// Tasks implements Backend.
+func (b Broken) Tasks(context.Context, store.TaskQuery) ([]credit.Task, error) { return nil, b.Err }
+
+// Counts implements Backend.
+func (b Broken) Counts(context.Context) (store.Counts, error) { return store.Counts{}, b.Err }
+
+// Verify implements Backend.
+func (b Broken) Verify(context.Context, func(done, total int)) (store.Report, error) {
+	return store.Report{}, b.Err
+}
