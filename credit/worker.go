@@ -44,7 +44,7 @@ func (l *Lane) prepare(ctx context.Context, d Dossier) (fresh time.Duration, loo
 		if now-fresh < l.Timing.FreshFor {
 			return fresh, ev, s.Newest, nil
 		}
-		if now-begun >= l.Timing.TaskAfter {
+		if seen != nil && now-begun >= l.Timing.TaskAfter { // one long look alone may be a machine that slept
 			return 0, nil, nil, l.postponeSince(ctx, d.Row, since, "the look takes longer than the account check stays fresh", s.Newest)
 		}
 		seen = &s
@@ -149,8 +149,8 @@ func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration
 	end := l.Live.Begin(row.ID)
 	defer end()
 	now := l.Clock.Boot()
-	if now-fresh >= l.Timing.FreshFor {
-		return nil // still pending and due: the next round starts with the account again
+	if now-fresh >= l.Timing.FreshFor || ctx.Err() != nil {
+		return nil // still pending and due: the next round starts with the account again, and a stop claims nothing
 	}
 	token, lease := l.Token(), l.mark()
 	lease.Boot, lease.At = lease.Boot+l.Timing.Lease, lease.At.Add(l.Timing.Lease)

@@ -125,9 +125,11 @@ func inWorld(t *testing.T, scenario func(w *world)) {
 		w.mt5 = &fakeMT5{clock: w.clock, book: w.book, hidden: map[uint64]bool{}}
 		time.Sleep(365 * 24 * time.Hour) // the bubble starts at midnight of a year's first day
 		w.newProcess()
+		defer func() { // also after a Fatal: a bubble must end without goroutines
+			w.stop()
+			w.book.check(t)
+		}()
 		scenario(w)
-		w.stop()
-		w.book.check(t)
 	})
 }
 
