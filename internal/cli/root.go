@@ -78,11 +78,14 @@ func newRoot(p *Process) *cobra.Command {
 		return usagef("%w; see: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
+		demoCommand(p),
 		serveCommand(p),
 		verifyCommand(p),
 		signCommand(p),
 		checkCommand(p),
 		keysCommand(p),
+		fakeMT5Command(p),
+		fakePSPCommand(p),
 		versionCommand(p),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes of all commands mean", Long: exitCodesHelp},
 	)

@@ -1,0 +1,141 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// allAtOnce is how many scenarios All runs side by side: most of a scenario's time is waiting.
+const allAtOnce = 3
+
+// Run plays the scenario that o names, All excepted, and returns what it came to. An error means that there is
+// no verdict; a verdict that is not OK is no error. When ctx ends, the show ends in order and is judged as it is.
+func Run(ctx context.Context, o Options) (Result, error) {
+	sc, ok := scenarioNamed(o.Scenario)
+	if !ok {
+		return Result{}, fmt.Errorf("there is no scenario %q", o.Scenario)
+	}
+	o.ports = newPortChooser(o.Seed ^ uint64(o.Now().UnixNano()))
+	launch := newLauncher()
+	defer launch.close()
+	dir, err := folder(o)
+	if err != nil {
+		return Result{}, err
+	}
+	out := newOutput(o)
+	b := newBoard(o.Now, o.Now(), out.hear)
+	view := out.open(sc, b)
+	result, err := newShow(o, sc, launch, b).run(ctx, dir)
+	view.close()
+	return result, err
+}
+
+// RunAll plays every scenario, a few at a time, each in a folder and with processes of its own, and returns all
+// results. When ctx ends, the scenarios that have not begun are left out, and the result is not OK.
+func RunAll(ctx context.Context, o Options) (Results, error) {
+	begin := o.Now()
+	o.ports = newPortChooser(o.Seed ^ uint64(begin.UnixNano()))
+	launch := newLauncher()
+	defer launch.close()
+	top, err := folder(o)
+	if err != nil {
+		return Results{}, err
+	}
+	if o.Dir == "" && !o.Keep {
+		defer func() { _ = os.RemoveAll(top) }() // each scenario has removed its own folder
+	}
+	scenes := scenarios()[1:]
+	out := newOutput(o)
+	bill := out.openBill(scenes, begin, o.Now)
+	results, errs := make([]Result, len(scenes)), make([]error, len(scenes))
+	slots := make(chan struct{}, allAtOnce)
+	var wg sync.WaitGroup
+	for i, sc := range scenes {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			<-slots
+			errs[i] = fmt.Errorf("scenario %s: %w", sc.name, ctx.Err())
+			continue
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			b := newBoard(o.Now, o.Now(), nil)
+			bill.started(i, b)
+			results[i], errs[i] = newShow(o, sc, launch, b).run(ctx, filepath.Join(top, sc.name))
+			bill.ended(i, results[i], errs[i])
+		})
+	}
+	wg.Wait()
+	bill.close()
+	return collect(scenes, results, errs, o, begin), nil
+}
+
+// collect turns an error of one scenario into a result that is not OK, so that the others still count.
+func collect(scenes []scenario, results []Result, errs []error, o Options, begin time.Time) Results {
+	all := map[string]Result{}
+	for i, sc := range scenes {
+		r := results[i]
+		if errs[i] != nil {
+			r = Result{Scenario: sc.name, States: map[string]int{}, Seed: o.Seed, Problems: append(r.Problems, errs[i].Error())}
+		}
+		all[sc.name] = r
+	}
+	t := total(all)
+	t.Seed, t.Seconds = o.Seed, seconds(o.Now().Sub(begin))
+	return t
+}
+
+// folder is where the show goes: the named one, or a new temporary one.
+func folder(o Options) (string, error) {
+	if o.Dir != "" {
+		dir, err := filepath.Abs(o.Dir)
+		if err != nil {
+			return "", fmt.Errorf("find the demo folder: %w", err)
+		}
+		return dir, nil
+	}
+	dir, err := os.MkdirTemp("", "creditonce-demo-")
+	if err != nil {
+		return "", fmt.Errorf("make a temporary folder: %w", err)
+	}
+	return dir, nil
+}
+
+// seconds are cut to milliseconds: more would only look exact.
+func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// stay keeps the mixed show open until ctx ends, and says what a visitor can do meanwhile.
+func (s *show) stay(ctx context.Context) {
+	s.board.finish(s.hints())
+	select {
+	case <-ctx.Done():
+	case <-s.serve.exited:
+		s.problem("serve ended by itself with exit code %d:\n%s", s.serve.code, s.serve.last())
+	}
+}
+
+// hints tell where things are and how to send another payment.
+func (s *show) hints() []string {
+	p := s.stage.path
+	d := s.cast.next(accountAt(0))
+	return []string{
+		"folder      " + s.stage.dir,
+		"API         http://" + s.stage.ports.api() + "   webhooks https://" + s.stage.ports.webhooks() + "/webhooks/" + pspLabel,
+		"",
+		"Another deposit, as the firm's server makes it:",
+		"  curl -s http://" + s.stage.ports.api() + "/v1/deposits -H 'Content-Type: application/json' \\",
+		"    -H \"Authorization: Bearer $(cat " + shellWords([]string{s.stage.secret("api-deposits")}) + ")\" -H \"Idempotency-Key: $RANDOM$RANDOM\" \\",
+		fmt.Sprintf(`    -d '{"client":"%s","server":"%s","login":"%d","provider":"%s","paid":{"amount":"123.45","currency":"USD"},"credited":{"amount":"123.45","currency":"USD"}}'`,
+			d.client, serverLabel, d.login, pspLabel),
+		"Its payment, with the code from the answer:",
+		"  " + shellWords([]string{s.o.Executable, "sign", "--config", s.stage.config(), "--ca-file", p("tls", "webhooks-ca.pem")}) +
+			" --send --amount 123.45 --currency USD --code CODE",
+		"",
+		"Ctrl-C ends the demo and prints the verdict.",
+	}
+}

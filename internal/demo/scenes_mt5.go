@@ -1,0 +1,201 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"creditonce/mt5/fakemt5"
+	"creditonce/webhook/fakepsp"
+)
+
+const (
+	balanceCall = "trade/balance"
+	// noAnswer is longer than serve waits for any answer.
+	noAnswer = 3 * callTimeout
+)
+
+// underFault sets one fault that strikes every deposit's first balance call, and lets all be paid.
+func (s *show) underFault(ctx context.Context, r fakemt5.Rule) (fakemt5.Rule, error) {
+	r.Where, r.Count = balanceCall, s.n
+	set, err := s.fault(ctx, r)
+	if err != nil {
+		return set, err
+	}
+	return set, s.openAndPayAll(ctx)
+}
+
+func playTimeoutApplied(ctx context.Context, s *show) error {
+	_, err := s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.ApplyThenDelay, Delay: fakemt5.Duration(noAnswer)})
+	return err
+}
+
+func playTimeoutNotApplied(ctx context.Context, s *show) error {
+	_, err := s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.NeverExecute})
+	return err
+}
+
+func playLateExecution(ctx context.Context, s *show) error {
+	_, err := s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.HoldThenExecute, Delay: fakemt5.Duration(callTimeout + 2*time.Second)})
+	return err
+}
+
+func playCrashAfterClaim(ctx context.Context, s *show) error {
+	swallow, err := s.fault(ctx, fakemt5.Rule{Where: balanceCall, Kind: fakemt5.NeverExecute})
+	if err != nil {
+		return err
+	}
+	if err := s.openAndPayAll(ctx); err != nil {
+		return err
+	}
+	if err := s.struck(ctx, swallow, 1, 15*time.Second); err != nil {
+		return err
+	}
+	// More calls may be on their way; those that come within the life of the first one are caught too.
+	if err := s.struck(ctx, swallow, min(s.n, 3), callTimeout/3); err != nil && !errors.Is(err, errLate) {
+		return err
+	}
+	s.crash()
+	if err := s.clearFaults(ctx); err != nil {
+		return err
+	}
+	s.board.tell("demo", "serve starts again; what was claimed is unknown until MT5 is asked after the quarantine (%s here)", quarantine)
+	return s.startServe(ctx)
+}
+
+func playStoreFails(ctx context.Context, s *show) error {
+	// The answer comes a little before the time-out, so that the deal is there before serve can write anything about it.
+	late, err := s.fault(ctx, fakemt5.Rule{
+		Where: balanceCall, Login: firstLogin, Kind: fakemt5.ApplyThenDelay, Count: 1, Delay: fakemt5.Duration(callTimeout * 7 / 10),
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.openAndPayAll(ctx); err != nil {
+		return err
+	}
+	if err := s.struck(ctx, late, 1, 15*time.Second); err != nil {
+		return err
+	}
+	if err := until(ctx, "a deal in MT5's journal", 5*time.Second, func(context.Context) (bool, error) {
+		deals, err := s.dealsNow()
+		return slices.ContainsFunc(deals, func(d fakemt5.JournalEntry) bool { return d.Login == firstLogin }), err
+	}); err != nil {
+		return err
+	}
+	if err := s.breakStore(ctx); err != nil {
+		return err
+	}
+	s.board.tell("demo", "serve starts again, as systemd would do it")
+	return s.startServe(ctx)
+}
+
+// breakStore takes the disk away from serve, which must end by itself: a failed commit leaves nothing that a running
+// process may rely on.
+func (s *show) breakStore(ctx context.Context) error {
+	if !canStarve {
+		s.crash()
+		return nil
+	}
+	s.board.warn("demo", "the deal is in MT5's journal; from now on serve can write nothing")
+	if err := starve(s.serve.cmd.Process); err != nil {
+		return err
+	}
+	code, err := s.serve.wait(ctx, 15*time.Second)
+	if err != nil {
+		return err
+	}
+	if code != 1 {
+		s.problem("serve ended with exit code %d after its store failed, not 1:\n%s", code, s.serve.last())
+	}
+	s.board.tell("serve", "ended by itself with exit code %d: the store could not be written", code)
+	return nil
+}
+
+func playWrongLoginInAnswer(ctx context.Context, s *show) error {
+	// The other login has deals of its own, so that what comes back is somebody's real data.
+	const other = firstLogin + accountCount - 1
+	if _, err := s.fault(ctx, fakemt5.Rule{Where: balanceCall, Kind: fakemt5.WrongLogin, Count: (s.n + 1) / 2, Other: other}); err != nil {
+		return err
+	}
+	if s.n > 1 {
+		if _, err := s.fault(ctx, fakemt5.Rule{Where: "deal/get", Kind: fakemt5.WrongLogin, Count: s.n, Other: other}); err != nil {
+			return err
+		}
+	}
+	return s.openAndPayAll(ctx)
+}
+
+func playEmptyAnswer(ctx context.Context, s *show) error {
+	empty, err := s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.EmptyBody})
+	if err != nil {
+		return err
+	}
+	if err := s.struck(ctx, empty, 1, 15*time.Second); err != nil {
+		return err
+	}
+	// From here on MT5 also shows pages without rows, though the deals exist; long enough for the looks that follow.
+	pages, err := s.fault(ctx, fakemt5.Rule{Where: "deal/get_page", Kind: fakemt5.PageCut, Rows: 0, Count: 2 * s.n})
+	if err != nil {
+		return err
+	}
+	return s.struck(ctx, pages, 2, 15*time.Second)
+}
+
+func playBusyLogin(ctx context.Context, s *show) error {
+	a := accountAt(0)
+	if _, err := s.mt5.SeedDeals(ctx, fakemt5.Seed{
+		Login: a.login, Count: 3000, Number: s.o.Seed, Over: fakemt5.Duration(24 * time.Hour),
+	}); err != nil {
+		return err
+	}
+	for skip := 0; skip < s.n; skip += 4 {
+		if _, err := s.fault(ctx, fakemt5.Rule{
+			Where: balanceCall, Login: a.login, Kind: fakemt5.ApplyThenDrop, Skip: skip, Count: 1,
+		}); err != nil {
+			return err
+		}
+	}
+	for range s.n {
+		if err := s.open(ctx, s.cast.next(a)); err != nil {
+			return err
+		}
+	}
+	return s.payAll(ctx)
+}
+
+// mixedFaults are spread over the calls of the mixed show; the first call goes well, so that there is something to see
+// at once.
+var mixedFaults = []fakemt5.Rule{
+	{Where: balanceCall, Kind: fakemt5.ApplyThenDrop, Skip: 2, Count: 1},
+	{Where: balanceCall, Kind: fakemt5.NeverExecute, Skip: 5, Count: 1},
+	{Where: balanceCall, Kind: fakemt5.ApplyThenDelay, Skip: 8, Count: 1, Delay: fakemt5.Duration(noAnswer)},
+}
+
+func playMixed(ctx context.Context, s *show) error {
+	for _, r := range mixedFaults {
+		set, err := s.mt5.Fault(ctx, r)
+		if err != nil {
+			return err
+		}
+		if r.Skip < s.n { // else there are too few calls for it to strike
+			s.rules = append(s.rules, set)
+		}
+	}
+	for i := range s.n {
+		d := s.cast.next(accountAt(i % accountCount))
+		if err := s.open(ctx, d); err != nil {
+			return err
+		}
+		if _, err := s.pay(ctx, d, fakepsp.PaymentRequest{}); err != nil {
+			return err
+		}
+		if i > 0 {
+			if err := pause(ctx, 100*time.Millisecond+s.upTo(200*time.Millisecond)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

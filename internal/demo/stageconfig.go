@@ -1,0 +1,104 @@
+package demo
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+)
+
+// configText is the configuration of serve: production's own, with a demo's waiting times. Paths are relative, so
+// that the folder may be moved.
+func (s *stage) configText() string {
+	return fmt.Sprintf(`# Written by creditonce demo. Simulated money: these waiting times are too short for a real MT5 server.
+environment: test
+demo: true
+data_dir: store
+log: {level: info, format: json}
+
+webhooks:
+  listen: %s
+  tls: {cert_file: tls/webhooks.pem, key_file: tls/webhooks.key}
+
+api:
+  listen: %s
+  keys:
+    - {name: accounts, sha256: "%x", scopes: ["accounts:write"]}
+    - {name: portal, sha256: "%x", scopes: ["deposits:write", "deposits:read"]}
+
+providers:
+  %s:
+    kind: stripe
+    account: acct_1DemoAccount
+    secrets:
+      - file: secrets/webhook
+
+mt5:
+  servers:
+    %s:
+      identity: %s
+      addresses: ["%s"]
+      login: %d
+      password: {file: secrets/mt5-manager}
+      tls: {ca_file: tls/mt5-ca.pem}
+      sessions: 4
+      call_timeout: %s
+      currencies: {USD: 2, EUR: 2, JPY: 0}
+      groups: ['demo\*']
+
+credit:
+  lease: %s
+  send_deadline: %s
+  quarantine: %s
+  second_look_after: 500ms
+  looks: [200ms, 500ms, 1s, 2s, 3s]
+  look_every: 500ms
+  look_every_with_task: 2s
+  task_after: 10s
+  held_grace: %s
+
+limits:
+  per_credit: {USD: "10000.00", EUR: "10000.00", JPY: "1500000"}
+  per_login_day: {USD: "1000000.00", EUR: "1000000.00", JPY: "150000000"}
+
+rates:
+  bands:
+    EUR/USD: {min: "0.95", max: "1.25"}
+    USD/JPY: {min: "100", max: "200"}
+
+space: {stop_claims_below: 64MiB, refuse_intake_below: 32MiB}
+shutdown_timeout: 5s
+`, s.ports.webhooks(), s.ports.api(), sha256.Sum256([]byte(s.keys.accounts)), sha256.Sum256([]byte(s.keys.deposits)),
+		pspLabel, serverLabel, mt5Identity, s.ports.mt5(), managerLogin,
+		text(callTimeout), text(3*time.Second), text(sendDeadline), text(quarantine), text(heldGrace))
+}
+
+// text writes a duration as the configuration reads it.
+func text(d time.Duration) string {
+	if d%time.Second == 0 {
+		return fmt.Sprintf("%ds", d/time.Second)
+	}
+	return fmt.Sprintf("%dms", d/time.Millisecond)
+}
+
+// readme tells whoever finds the folder what it is and how to go on with it.
+func (s *stage) readme() string {
+	return fmt.Sprintf(`This folder was made by creditonce demo. The money in it is simulated.
+
+config.yaml       the configuration of serve, with waiting times far too short for a real MT5 server
+store/            the store of creditonce
+mt5.jsonl         the fake MT5 server's own journal: one line per executed deal
+provider.jsonl    the simulated provider's own journal: payments, events, delivery attempts
+serve.log         the log of serve
+secrets/, tls/    keys and certificates of this demo only
+
+Go on with it, all three as before:
+  creditonce demo --dir %[1]s
+
+Or by hand, in two terminals:
+  %[2]s
+  creditonce serve --config %[3]s
+
+Look at it while nothing runs:
+  creditonce verify --config %[3]s
+`, s.dir, "creditonce "+shellWords(s.mt5Args()), s.config())
+}
