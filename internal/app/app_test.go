@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -214,6 +215,33 @@ func TestStopWaitsForTheCallUnderWay(t *testing.T) {
 	r.halt()
 	if in := verify(t, r); in.Rows[0].State != "done" {
 		t.Fatalf("after the stop the row is %q", in.Rows[0].State)
+	}
+}
+
+func TestStopDoesNotWaitForClientsThatSayNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.start()
+	for _, said := range []string{"", "", "POST /webhooks/stripe-main HTTP/1.1\r\nHost: h"} {
+		for _, address := range []string{r.public, r.api} {
+			c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(address, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if _, err := c.Write([]byte(said)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r.account("client-1") // answered after the others were accepted
+	begin := time.Now()
+	r.halt()
+	if took, limit := time.Since(begin), r.load().ShutdownTimeout; took >= limit {
+		t.Errorf("the stop took %s, all of the %s it may", took, limit)
+	}
+	if in := verify(t, r); len(in.Findings) != 0 {
+		t.Errorf("findings %v", in.Findings)
 	}
 }
 

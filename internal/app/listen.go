@@ -9,6 +9,7 @@ import (
 	"log" //nolint:depguard // http.Server takes no other kind of logger for what goes wrong below a request
 	"net"
 	"net/http"
+	"time"
 
 	"golang.org/x/net/netutil"
 
@@ -28,12 +29,14 @@ type listener struct {
 	listen string
 	tls    *tls.Config
 	server *http.Server
+	silent silent
 	socket net.Listener
 }
 
 func newListener(name, listen string, pair *config.TLSPair, server *http.Server, o *observer) (*listener, error) {
 	l := &listener{name: name, listen: listen, server: server}
 	server.ErrorLog = log.New(o.log.With().Str("listener", name).Logger(), "", 0)
+	l.silent.watch(server)
 	if pair == nil {
 		return l, nil
 	}
@@ -66,12 +69,22 @@ func (l *listener) serve() error {
 	return nil
 }
 
-// shutdown stops taking requests and waits for those under way; when ctx ends first they are cut.
+// shutdown stops taking requests and waits for those under way, for at most a third of the time that ctx leaves: what
+// follows, the end of a call to MT5 above all, needs the rest. Requests that are slower are cut; providers deliver
+// again, and the portal repeats under its idempotency key.
 func (l *listener) shutdown(ctx context.Context) error {
-	if err := l.server.Shutdown(ctx); err != nil {
-		return errors.Join(err, l.server.Close())
+	if end, ok := ctx.Deadline(); ok {
+		short, cancel := context.WithTimeout(ctx, time.Until(end)/3)
+		defer cancel()
+		ctx = short
 	}
-	return nil
+	l.silent.close()
+	err := l.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.server.ErrorLog.Print("slow requests were cut to stop in time")
+		return l.server.Close()
+	}
+	return err
 }
 
 func (l *listener) addr() net.Addr {
