@@ -113,8 +113,19 @@ const (
 
 // normalForm folds what people and systems change in passing: case, blanks, look-alike letters of base32.
 func normalForm(s string) string {
-	s = strings.ToUpper(s)
-	return strings.NewReplacer(" ", "", "\t", "", "O", "0", "I", "1", "L", "1").Replace(s)
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == ' ', c == '\t':
+			return -1
+		case c == 'o', c == 'O':
+			return '0'
+		case c == 'i', c == 'I', c == 'l', c == 'L':
+			return '1'
+		case 'a' <= c && c <= 'z':
+			return c - 'a' + 'A'
+		}
+		return c
+	}, s)
 }
 
 // occursWithin tells whether some stretch of text becomes want by at most limit insertions, deletions and
