@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -139,13 +140,13 @@ func (f demoFlags) print(p *Process, r demo.Result) error {
 	if f.json {
 		return printVerdict(p, r, r.OK)
 	}
-	_, err := fmt.Fprintf(p.Stdout, "\n%s: %d deposits, %d deals at MT5, doubled %d, missing %d, wrong %d, open tasks %d (seed %d, %.1f s)\n",
-		r.Scenario, r.Deposits, r.Deals, r.Doubled, r.Missing, r.Wrong, r.Tasks, r.Seed, r.Seconds)
+	_, err := fmt.Fprintf(p.Stdout, "\n%s: %d deposits, %d deals at MT5; doubled %d, missing %d, wrong %d; open tasks %d\n",
+		r.Scenario, r.Deposits, r.Deals, r.Doubled, r.Missing, r.Wrong, r.Tasks)
 	if err != nil {
 		return err
 	}
 	if r.FirstCredit > 0 {
-		_, _ = fmt.Fprintf(p.Stdout, "first deposit credited after %.1f s\n", r.FirstCredit)
+		_, _ = fmt.Fprintf(p.Stdout, "first deposit credited after %.1f s; all in %.1f s; seed %d\n", r.FirstCredit, r.Seconds, r.Seed)
 	}
 	return said(p, r.OK, r.Problems)
 }
@@ -154,8 +155,8 @@ func (f demoFlags) printAll(p *Process, r demo.Results) error {
 	if f.json {
 		return printVerdict(p, r, r.OK)
 	}
-	_, err := fmt.Fprintf(p.Stdout, "\nall %d scenarios: %d deposits, %d deals at MT5, doubled %d, missing %d, wrong %d (seed %d, %.1f s)\n",
-		len(r.Scenarios), r.Deposits, r.Deals, r.Doubled, r.Missing, r.Wrong, r.Seed, r.Seconds)
+	_, err := fmt.Fprintf(p.Stdout, "\nall %d scenarios: %d deposits, %d deals at MT5; doubled %d, missing %d, wrong %d\nall in %.1f s; seed %d\n",
+		len(r.Scenarios), r.Deposits, r.Deals, r.Doubled, r.Missing, r.Wrong, r.Seconds, r.Seed)
 	if err != nil {
 		return err
 	}
@@ -173,9 +174,9 @@ func said(p *Process, ok bool, problems []string) error {
 		_, _ = fmt.Fprintf(p.Stdout, "  not as promised: %s\n", text)
 	}
 	if !ok {
-		return exitWith(ExitFailed, fmt.Errorf("the demo did not come out as promised"))
+		return exitWith(ExitFailed, errors.New("the demo did not come out as promised"))
 	}
-	_, err := fmt.Fprintln(p.Stdout, "everything is as promised: each payment was credited once, or waits for a person with the reason")
+	_, err := fmt.Fprintln(p.Stdout, "as promised: each payment was credited once, or waits for a person")
 	return err
 }
 

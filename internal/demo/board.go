@@ -20,7 +20,6 @@ type board struct {
 	byCode   map[string]*boardRow
 	news     []news
 	tasks    map[string]bool // open, by kind and entity
-	paid     int
 	doubled  int
 	first    time.Duration // until the first credited deposit; 0: none yet
 	hints    []string
@@ -45,10 +44,11 @@ func (r *boardRow) State() string { return r.Way[len(r.Way)-1] }
 
 // news is one line under the table.
 type news struct {
-	At   time.Duration // since the show began
-	Who  string        // demo, serve, mt5, provider
-	Text string
-	Loud bool // something went wrong on purpose, or a person must look
+	At      time.Duration // since the show began
+	Who     string        // demo, serve, mt5, provider
+	Text    string
+	repeats int  // of acknowledged events, when the line counts them
+	Loud    bool // something went wrong on purpose, or a person must look
 }
 
 // maxNews bounds what is kept; the view shows the newest few.
@@ -113,7 +113,6 @@ func (b *board) opened(d *deposit) {
 func (b *board) paidAt(code string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.paid++
 	r := b.byCode[code]
 	if r == nil {
 		r = &boardRow{Code: code}
@@ -163,13 +162,26 @@ func (b *board) log(l logLine) {
 		delete(b.tasks, l.Task+" "+l.Entity)
 		b.addLocked("serve", false, "task closed: %s", l.Summary)
 	case msgRepeated:
-		b.addLocked("serve", false, "known event acknowledged again, nothing done: %s", l.Type)
+		b.repeated()
 	case msgStored, msgServing:
 	default:
 		if l.Error != "" && (l.Level == "warn" || l.Level == "error" || l.Level == "fatal") {
 			b.addLocked("serve", true, "%s: %s", l.Message, l.Error)
 		}
 	}
+}
+
+// repeated counts acknowledged repeats in one line: a provider sends many.
+func (b *board) repeated() {
+	if last := len(b.news) - 1; last >= 0 && b.news[last].repeats > 0 {
+		n := &b.news[last]
+		n.repeats++
+		n.At, n.Text = b.now().Sub(b.begin), fmt.Sprintf("known events acknowledged again, nothing done: %d", n.repeats)
+		b.touch()
+		return
+	}
+	b.addLocked("serve", false, "known event acknowledged again, nothing done")
+	b.news[len(b.news)-1].repeats = 1
 }
 
 func (b *board) moved(l logLine) {
@@ -179,8 +191,11 @@ func (b *board) moved(l logLine) {
 	r := b.rowOf(l)
 	r.Way = append(r.Way, l.To)
 	r.Attempt, r.Ticket = max(r.Attempt, l.Attempt), max(r.Ticket, l.Deal)
-	if r.Login == 0 {
+	if l.Login > 0 {
 		r.Login = l.Login
+	}
+	if r.Amount == "" {
+		r.Amount = l.Amount
 	}
 	b.touchRow(r)
 	b.hearMove(l, r)
@@ -206,7 +221,10 @@ func (b *board) hearMove(l logLine, r *boardRow) {
 	if b.hear == nil {
 		return
 	}
-	text := fmt.Sprintf("credit %d, login %d, %s: %s", l.Credit, r.Login, r.Amount, strings.Join(r.Way, " → "))
+	text := fmt.Sprintf("credit %d: %s", l.Credit, strings.Join(r.Way, " → "))
+	if r.Login > 0 {
+		text = fmt.Sprintf("credit %d, login %d, %s: %s", l.Credit, r.Login, r.Amount, strings.Join(r.Way, " → "))
+	}
 	if l.Deal > 0 {
 		text += fmt.Sprintf(", ticket %d", l.Deal)
 	}
@@ -259,8 +277,11 @@ type counts struct {
 func (b *board) snapshot() (rows []boardRow, latest []news, c counts, first, since time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c = counts{Paid: b.paid, Doubled: b.doubled, Tasks: len(b.tasks)}
+	c = counts{Doubled: b.doubled, Tasks: len(b.tasks)}
 	for _, r := range b.rows {
+		if r.State() != "open" {
+			c.Paid++
+		}
 		one := *r
 		one.Way = slices.Clone(r.Way)
 		rows = append(rows, one)

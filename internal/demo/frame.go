@@ -19,7 +19,7 @@ type frame struct {
 	Counts   counts
 	First    time.Duration // until the first credited deposit; 0: none yet
 	Since    time.Duration
-	Hints    []string // replace the news once the show only waits
+	Hints    []string // what a visitor can do, once the show only waits
 }
 
 const (
@@ -59,10 +59,15 @@ func footer(f frame, width int, c palette) []string {
 		lines[0] += c.dim(fmt.Sprintf("   first credit after %.1f s", f.First.Seconds()))
 	}
 	lines = append(lines, "")
+	space := newsLines
 	if f.Hints != nil {
-		return append(lines, f.Hints...)
+		space /= 2
+		for _, h := range f.Hints {
+			lines = append(lines, fit(h, width))
+		}
+		lines = append(lines, "")
 	}
-	latest := f.News[max(0, len(f.News)-newsLines):]
+	latest := f.News[max(0, len(f.News)-space):]
 	for _, n := range latest {
 		line := fit(fmt.Sprintf("%6.1fs %-8s %s", n.At.Seconds(), n.Who, oneLine(n.Text)), width)
 		if n.Loud {
@@ -92,7 +97,7 @@ type columns struct {
 }
 
 func columnsFor(width int) columns {
-	k := columns{login: 5, amount: 14, calls: 5, ticket: 11, arrow: "→"}
+	k := columns{login: 5, amount: 12, calls: 5, ticket: 11, arrow: "→"}
 	if width >= 100 {
 		k.code, k.arrow = 8, " → "
 	}

@@ -50,7 +50,6 @@ func (o *output) draw(lines []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var b strings.Builder
-	b.WriteString("\x1b[?25l")
 	if o.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dF", o.drawn)
 	}
@@ -62,12 +61,11 @@ func (o *output) draw(lines []string) {
 	_, _ = io.WriteString(o.w, b.String())
 }
 
-// release leaves the last picture standing and gives the cursor back.
+// release leaves the last picture standing.
 func (o *output) release() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.drawn = 0
-	_, _ = io.WriteString(o.w, "\x1b[?25h")
 }
 
 // stage of a view: it draws until it is closed.

@@ -2,7 +2,9 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -39,6 +41,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 // results. When ctx ends, the scenarios that have not begun are left out, and the result is not OK.
 func RunAll(ctx context.Context, o Options) (Results, error) {
 	begin := o.Now()
+	if err := checkTop(o.Dir); err != nil {
+		return Results{}, err
+	}
 	o.ports = newPortChooser(o.Seed ^ uint64(begin.UnixNano()))
 	launch := newLauncher()
 	defer launch.close()
@@ -106,6 +111,23 @@ func folder(o Options) (string, error) {
 	return dir, nil
 }
 
+// checkTop refuses a folder for All that holds anything but the folders of scenarios.
+func checkTop(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open demo folder: %w", err)
+	}
+	for _, e := range entries {
+		if _, ok := scenarioNamed(e.Name()); !ok || !e.IsDir() {
+			return fmt.Errorf("%s %w", dir, errNotDemo)
+		}
+	}
+	return nil
+}
+
 // seconds are cut to milliseconds: more would only look exact.
 func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
 
@@ -121,21 +143,10 @@ func (s *show) stay(ctx context.Context) {
 
 // hints tell where things are and how to send another payment.
 func (s *show) hints() []string {
-	p := s.stage.path
-	d := s.cast.next(accountAt(0))
 	return []string{
-		"folder      " + s.stage.dir,
-		"API         http://" + s.stage.ports.api() + "   webhooks https://" + s.stage.ports.webhooks() + "/webhooks/" + pspLabel,
-		"",
-		"Another deposit, as the firm's server makes it:",
-		"  curl -s http://" + s.stage.ports.api() + "/v1/deposits -H 'Content-Type: application/json' \\",
-		"    -H \"Authorization: Bearer $(cat " + shellWords([]string{s.stage.secret("api-deposits")}) + ")\" -H \"Idempotency-Key: $RANDOM$RANDOM\" \\",
-		fmt.Sprintf(`    -d '{"client":"%s","server":"%s","login":"%d","provider":"%s","paid":{"amount":"123.45","currency":"USD"},"credited":{"amount":"123.45","currency":"USD"}}'`,
-			d.client, serverLabel, d.login, pspLabel),
-		"Its payment, with the code from the answer:",
-		"  " + shellWords([]string{s.o.Executable, "sign", "--config", s.stage.config(), "--ca-file", p("tls", "webhooks-ca.pem")}) +
-			" --send --amount 123.45 --currency USD --code CODE",
-		"",
-		"Ctrl-C ends the demo and prints the verdict.",
+		"It goes on until Ctrl-C. Folder: " + s.stage.dir,
+		"API at http://" + s.stage.ports.api() + ", webhooks at https://" + s.stage.ports.webhooks(),
+		"One more deposit, by curl:        sh " + shellWords([]string{s.stage.path("deposit.sh")}),
+		"Its payment, by creditonce sign:  sh " + shellWords([]string{s.stage.path("pay.sh")}) + " CODE",
 	}
 }

@@ -14,6 +14,7 @@ type logLine struct {
 	Deposit  string `json:"deposit"` // the deposit code that travelled with the payment
 	Payment  string `json:"payment"`
 	Login    uint64 `json:"login"`
+	Amount   string `json:"amount"` // with its currency
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Move     string `json:"move"`

@@ -120,7 +120,9 @@ func (s *stage) choosePorts(o Options) error {
 	}
 	return errors.Join(
 		os.WriteFile(s.config(), []byte(s.configText()), 0o600),
-		os.WriteFile(s.path("README.txt"), []byte(s.readme()), 0o600),
+		os.WriteFile(s.path("README.txt"), []byte(s.readme(o.Executable)), 0o600),
+		os.WriteFile(s.path("deposit.sh"), []byte(s.depositScript()), 0o600),
+		os.WriteFile(s.path("pay.sh"), []byte(s.payScript(o.Executable)), 0o600),
 		os.WriteFile(s.path(markerName), append(text, '\n'), 0o600),
 	)
 }

@@ -81,7 +81,8 @@ func text(d time.Duration) string {
 }
 
 // readme tells whoever finds the folder what it is and how to go on with it.
-func (s *stage) readme() string {
+func (s *stage) readme(executable string) string {
+	self := shellWords([]string{executable})
 	return fmt.Sprintf(`This folder was made by creditonce demo. The money in it is simulated.
 
 config.yaml       the configuration of serve, with waiting times far too short for a real MT5 server
@@ -89,16 +90,40 @@ store/            the store of creditonce
 mt5.jsonl         the fake MT5 server's own journal: one line per executed deal
 provider.jsonl    the simulated provider's own journal: payments, events, delivery attempts
 serve.log         the log of serve
+deposit.sh        makes one more deposit, as the firm's server does it; prints its code
+pay.sh CODE       pays it: creditonce sign makes, signs and sends the provider's event
 secrets/, tls/    keys and certificates of this demo only
 
-Go on with it, all three as before:
-  creditonce demo --dir %[1]s
+Go on with it, all three processes as before:
+  %[2]s demo --dir %[1]s
 
 Or by hand, in two terminals:
-  %[2]s
-  creditonce serve --config %[3]s
+  %[2]s %[3]s
+  %[2]s serve --config %[4]s
 
 Look at it while nothing runs:
-  creditonce verify --config %[3]s
-`, s.dir, "creditonce "+shellWords(s.mt5Args()), s.config())
+  %[2]s verify --config %[4]s
+`, shellWords([]string{s.dir}), self, shellWords(s.mt5Args()), shellWords([]string{s.config()}))
+}
+
+// depositScript makes a deposit over the API with curl.
+func (s *stage) depositScript() string {
+	a := accountAt(0)
+	return fmt.Sprintf(`# Makes one deposit of 123.45 USD for login %[1]d and prints the answer; its code goes to pay.sh.
+curl -sS http://%[2]s/v1/deposits \
+  -H "Authorization: Bearer $(cat %[3]s)" \
+  -H "Idempotency-Key: by-hand-$$-$(date +%%s)" \
+  -H 'Content-Type: application/json' \
+  -d '{"client":"%[4]s","server":"%[5]s","login":"%[1]d","provider":"%[6]s",
+       "paid":{"amount":"123.45","currency":"USD"},"credited":{"amount":"123.45","currency":"USD"}}'
+echo
+`, a.login, s.ports.api(), shellWords([]string{s.secret("api-deposits")}), a.client, serverLabel, pspLabel)
+}
+
+// payScript sends a payment of that deposit with creditonce sign.
+func (s *stage) payScript(executable string) string {
+	return fmt.Sprintf(`# Pays the deposit whose code is given: signs the provider's event and sends it to the webhook.
+%s \
+  --amount 123.45 --currency USD --code "${1:?give the code of the deposit}"
+`, shellWords([]string{executable, "sign", "--send", "--config", s.config(), "--ca-file", s.path("tls", "webhooks-ca.pem")}))
 }
