@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// FailPuts calls hook before every put of every operation; its error fails the operation in the middle of its
+// writes. Set it while no operation runs.
+func (db *DB) FailPuts(hook func(put int) error) { db.committer.hook = hook }
+
+// Hold keeps the committer busy until release is closed, and returns once it is.
+func (db *DB) Hold(release <-chan struct{}) {
+	held := make(chan struct{})
+	go func() {
+		_ = db.committer.do(context.Background(), &operation{alone: func() error {
+			close(held)
+			<-release
+			return nil
+		}})
+	}()
+	<-held
+}
+
+// Raw changes the file behind the store's back, in the committer's place.
+func (db *DB) Raw(fn func(*bolt.Tx) error) error {
+	return db.committer.do(context.Background(), &operation{alone: func() error { return db.bolt.Update(fn) }})
+}
+
+// Seal and Buckets let tests write what the store would read.
+var (
+	Seal    = seal
+	Buckets = bucketNames
+)
+
+// Path is the store's file.
+func (db *DB) Path() string { return db.path }
