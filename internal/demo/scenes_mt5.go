@@ -135,13 +135,39 @@ func playEmptyAnswer(ctx context.Context, s *show) error {
 	if err := s.struck(ctx, empty, 1, 15*time.Second); err != nil {
 		return err
 	}
-	// From here on MT5 also shows pages without rows, though the deals exist; long enough for the looks that follow.
-	pages, err := s.fault(ctx, fakemt5.Rule{Where: "deal/get_page", Kind: fakemt5.PageCut, Rows: 0, Count: 2 * s.n})
-	if err != nil {
+	// Now MT5 also says, without contradicting itself, that the account has no deals at all. It lasts longer than the
+	// quarantine and both looks: whoever took "no data" for "no deal" would call again and credit twice.
+	lies := []fakemt5.Rule{
+		{Where: "deal/get_total", Kind: fakemt5.TotalChanges, Delta: -1 << 40},
+		{Where: "deal/get_page", Kind: fakemt5.PageCut, Rows: 0},
+	}
+	for i, r := range lies {
+		if lies[i], err = s.fault(ctx, r); err != nil {
+			return err
+		}
+	}
+	if err := s.struck(ctx, lies[0], 2, 15*time.Second); err != nil {
 		return err
 	}
-	return s.struck(ctx, pages, 2, 15*time.Second)
+	s.board.warn("demo", "MT5 now shows no deals at all, for longer than the quarantine")
+	if err := pause(ctx, quarantine+2*time.Second); err != nil {
+		return err
+	}
+	if err := s.struck(ctx, lies[0], 2*quiteOften, 15*time.Second); err != nil {
+		return err
+	}
+	s.board.tell("demo", "MT5 shows its deals again")
+	for _, r := range lies {
+		if err := s.mt5.ClearFault(ctx, r.ID); err != nil {
+			return err
+		}
+	}
+	s.rules = s.rules[:1] // the others are gone and have struck
+	return nil
 }
+
+// quiteOften is enough looks to believe an absence twice over.
+const quiteOften = 2
 
 func playBusyLogin(ctx context.Context, s *show) error {
 	a := accountAt(0)
