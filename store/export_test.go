@@ -28,10 +28,10 @@ func (db *DB) Raw(fn func(*bolt.Tx) error) error {
 	return db.committer.do(context.Background(), &operation{alone: func() error { return db.bolt.Update(fn) }})
 }
 
-// Seal and Buckets let tests write what the store would read.
+// Seal and Checksum let tests write what the store would read.
 var (
-	Seal    = seal
-	Buckets = bucketNames
+	Seal     = seal
+	Checksum = checksum
 )
 
 // Path is the store's file.
