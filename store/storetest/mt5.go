@@ -17,6 +17,9 @@ type Clock struct {
 	waits int
 }
 
+// NewClock is a clock that stands at now until it is moved, and ends the loop that waits on it for the given time.
+func NewClock(now time.Time, waits int) *Clock { return &Clock{start: now, waits: waits} }
+
 var errEnoughRounds = errors.New("enough rounds")
 
 // Now implements credit.Clock.
