@@ -33,11 +33,17 @@ func TestAccount_EveryWireForm(t *testing.T) {
 				if err != nil || got.Group != `real\forex\eur` || got.Currency != "EUR" || got.Digits != 2 {
 					t.Errorf("%s %s bare %v: %+v %v", keys, scalars, bare, got, err)
 				}
-				if s := r.look(r.query(testLogin)); !s.Complete {
-					t.Errorf("%s %s bare %v: %s", keys, scalars, bare, s.Reason)
+				booked := r.session.Balance(t.Context(), r.call())
+				if booked.Outcome != credit.OutcomeApplied {
+					t.Errorf("%s %s bare %v: %+v", keys, scalars, bare, booked)
 				}
-				if got := r.session.Balance(t.Context(), r.call()); got.Outcome != credit.OutcomeApplied {
-					t.Errorf("%s %s bare %v: %+v", keys, scalars, bare, got)
+				r.add(fakemt5.ManualDeal{Login: testLogin, Action: 2, Amount: "1.50", Comment: `by hand \n "x"`})
+				s := r.look(r.query(testLogin))
+				if len(s.Deals) != 2 || s.Deals[0].Ticket != booked.Ticket || s.Deals[0].Comment != string(reference) || s.Deals[1].Amount.String() != "1.50 EUR" {
+					t.Errorf("%s %s bare %v: %+v", keys, scalars, bare, s)
+				}
+				if s := r.look(r.query(emptyLogin)); s.Rows != 0 {
+					t.Errorf("%s %s bare %v: %+v", keys, scalars, bare, s)
 				}
 			}
 		}

@@ -90,8 +90,12 @@ func TestBalance_EveryFaultHasItsOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, onClient(impatient))
+			r := newRig(t)
 			r.ready()
+			switch c.rule.Kind {
+			case fakemt5.ApplyThenDelay, fakemt5.HoldThenExecute, fakemt5.NeverExecute, fakemt5.SlowAnswer:
+				impatient(r.session.cfg)
+			}
 			rule := c.rule
 			rule.Where, rule.Count = "trade/balance", 1
 			r.fault(rule)
@@ -112,5 +116,55 @@ func TestBalance_EveryFaultHasItsOutcome(t *testing.T) {
 				t.Errorf("detail %q quotes the call", got.Detail)
 			}
 		})
+	}
+}
+
+// What a plugin or a broken proxy makes of a call is shown as it was booked; whether it is the row's deal is
+// for the caller to judge.
+func TestDeal_ShowsWhatWasReallyBooked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rule    fakemt5.Rule
+		amount  string
+		comment string
+		deals   int
+	}{
+		"comment": {fakemt5.Rule{Kind: fakemt5.CommentAltered, Case: "lower"}, "500.00 EUR", strings.ToLower(string(reference)), 1},
+		"amount":  {fakemt5.Rule{Kind: fakemt5.AmountAltered, Delta: -1}, "499.99 EUR", string(reference), 1},
+		"twice":   {fakemt5.Rule{Kind: fakemt5.DuplicateExec}, "500.00 EUR", string(reference), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.ready()
+			c.rule.Where = "trade/balance"
+			r.fault(c.rule)
+			got := r.session.Balance(t.Context(), r.call())
+			d, err := r.session.Deal(t.Context(), got.Ticket)
+			if err != nil || d.Amount.String() != c.amount || d.Comment != c.comment {
+				t.Errorf("%+v, deal %+v %v", got, d, err)
+			}
+			if s := r.look(r.query(testLogin)); len(s.Deals) != c.deals {
+				t.Errorf("deals %+v, want %d", s.Deals, c.deals)
+			}
+		})
+	}
+}
+
+func TestBalance_SmallCurrenciesGoOutAsTheyAre(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.ready()
+	amount, err := credit.Minor(-1250, "JPY", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.call()
+	c.Login, c.Amount = jpyLogin, amount
+	if got := r.session.Balance(t.Context(), c); got.Outcome != credit.OutcomeApplied {
+		t.Fatalf("%+v", got)
+	}
+	if booked := r.executed(); len(booked) != 1 || booked[0].Amount != "-1250" || booked[0].Minor != -1250 {
+		t.Errorf("journal %+v", booked)
 	}
 }

@@ -53,7 +53,8 @@ type Config struct {
 	Rand     io.Reader // for the authentication; crypto/rand when nil
 	Observer Observer  // may be nil
 	// Step is called at the boundaries B07, B08 and B13 (credit.StepPartlyWritten, StepWritten, StepLookPage),
-	// before the next thing happens; it may block or end the process. nil costs nothing.
+	// before the next thing happens; it may block or end the process. With it, a balance call is written in two
+	// parts. B09, answer read, is where Balance returns: the lane reports it. nil costs nothing.
 	Step func(ctx context.Context, name string)
 
 	// dial replaces the TCP dialer in tests.

@@ -18,14 +18,28 @@ const (
 	controlPages = 20
 )
 
+// errLater says that a deal of the window is shown that was not listed: it may have come in since, so the list
+// has to be read on before it counts.
+var errLater = errors.New("a deal in the window was not listed")
+
 // control proves that this session shows what is there (design §7): the deal we know is found by a narrow
 // query; knowing none, the last row of the login's whole history is readable; or the history is empty, and
-// MT5's own sums of it are zero. Without such a proof "no deals" may mean anything.
+// MT5's own sums of it are zero. Without such a proof "no deals" may mean anything. A window without any row
+// must pass the second one too: codes 1 and 13 count as "none", and a server in trouble may give them as well.
 func (s *Session) control(ctx context.Context, q credit.LookQuery, win window, g *gathered) (string, error) {
-	if q.Control != nil {
-		return s.findKnown(ctx, q.Login, *q.Control, win, g)
+	if q.Control == nil {
+		return s.lastRow(ctx, q.Login, win, g)
 	}
-	whole := listing{s, q.Login, window{to: win.to}}
+	passed, err := s.findKnown(ctx, q.Login, *q.Control, win, g)
+	if err == nil && g.rows == 0 {
+		_, err = s.lastRow(ctx, q.Login, win, g)
+	}
+	return passed, err
+}
+
+// lastRow reads the last deal of the whole history. Where it lies in the window, it must be among those read.
+func (s *Session) lastRow(ctx context.Context, login uint64, win window, g *gathered) (string, error) {
+	whole := listing{s, login, window{to: win.to}}
 	n, err := whole.total(ctx)
 	switch {
 	case err != nil:
@@ -41,18 +55,12 @@ func (s *Session) control(ctx context.Context, q credit.LookQuery, win window, g
 		return "", err
 	case len(page) != 1:
 		return "", fmt.Errorf("the last of %d deals is not shown", n)
-	case page[0].login != q.Login:
+	case page[0].login != login:
 		return "", errForeign
-	case missed(page[0], win, g):
-		return "", fmt.Errorf("deal %d is in the window and was not listed", page[0].ticket)
+	case win.holds(page[0].time) && !g.holds(page[0].ticket):
+		return "", fmt.Errorf("%w: deal %d", errLater, page[0].ticket)
 	}
 	return fmt.Sprintf("last row of the whole history, deal %d", page[0].ticket), nil
-}
-
-// missed tells that a deal should have been among those read: it lies in the window, and is not newer than
-// what was read.
-func missed(r row, win window, g *gathered) bool {
-	return r.time >= win.from && r.time <= win.to && r.ticket <= g.newest.ticket && !g.holds(r.ticket)
 }
 
 func (s *Session) findKnown(ctx context.Context, login uint64, known credit.Anchor, win window, g *gathered) (string, error) {
@@ -69,8 +77,8 @@ func (s *Session) findKnown(ctx context.Context, login uint64, known credit.Anch
 			if r.ticket != known.Ticket {
 				continue
 			}
-			if r.time >= win.from && r.time <= win.to && !g.holds(r.ticket) {
-				return "", fmt.Errorf("deal %d is in the window and was not listed", r.ticket)
+			if win.holds(r.time) && !g.holds(r.ticket) {
+				return "", fmt.Errorf("%w: deal %d", errLater, r.ticket)
 			}
 			return fmt.Sprintf("narrow query for deal %d", r.ticket), nil
 		}

@@ -22,6 +22,8 @@ const (
 // window is a span of the server's own clock in seconds.
 type window struct{ from, to int64 }
 
+func (w window) holds(at int64) bool { return at >= w.from && at <= w.to }
+
 // listing is a login's deals in a window, as a source.
 type listing struct {
 	s     *Session
@@ -156,7 +158,7 @@ func (s *Session) windowOf(q credit.LookQuery) window {
 func (s *Session) conclude(
 	ctx context.Context, q credit.LookQuery, account credit.AccountState, win window, g *gathered,
 ) (credit.Sighting, error) {
-	control, err := s.control(ctx, q, win, g)
+	control, err := s.controlAndReadOn(ctx, q, win, g)
 	if err != nil {
 		return credit.Sighting{}, fmt.Errorf("positive control: %w", err)
 	}
@@ -176,6 +178,19 @@ func (s *Session) conclude(
 		sighting.Newest = &credit.Anchor{Ticket: g.newest.ticket, ServerTime: g.newest.time}
 	}
 	return sighting, nil
+}
+
+// controlAndReadOn passes the positive control, and reads the list on where that shows a deal that was not in it.
+func (s *Session) controlAndReadOn(ctx context.Context, q credit.LookQuery, win window, g *gathered) (passed string, err error) {
+	for range mostPasses {
+		if passed, err = s.control(ctx, q, win, g); !errors.Is(err, errLater) {
+			return passed, err
+		}
+		if err := g.follow(ctx, listing{s, q.Login, win}, s.cfg.PageLimit); err != nil {
+			return "", err
+		}
+	}
+	return "", err
 }
 
 func (s *Session) utc(server int64) time.Time {
@@ -222,7 +237,7 @@ func (s *Session) goOn(ctx context.Context, q credit.LookQuery, c *cursor) (cred
 	win := window{from: c.win.from, to: s.windowOf(q).to}
 	g := c.read.clone()
 	src := listing{s, q.Login, win}
-	if err := g.sameFirst(ctx, src, mostPasses); err != nil {
+	if err := g.sameFirst(ctx, src); err != nil {
 		return credit.Sighting{}, err
 	}
 	if err := g.follow(ctx, src, s.cfg.PageLimit); err != nil {

@@ -131,7 +131,11 @@ func TestLook_FaultsGiveNoAnswerAndNeverAWrongOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, onClient(impatient))
+			r := newRig(t)
+			r.ready()
+			if c.rule.Kind == fakemt5.NeverExecute {
+				r.session.cfg.ReadTimeout = 150 * time.Millisecond
+			}
 			r.seed(testLogin, 120, 40*time.Minute)
 			r.add(fakemt5.ManualDeal{Login: testLogin, Action: 2, Amount: "500.00", Comment: string(reference), TimeMsc: serverMsc(r.clock.Now())})
 			r.seed(testLogin, 50, 0)
@@ -166,17 +170,27 @@ func TestLook_KnownDealThatIsNotShownIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestLook_KnownDealInTheWindowMustBeAmongTheRows(t *testing.T) {
+// The server says three times that the window is empty, and then shows a deal of it to the positive control: the
+// list is read on. When it goes on saying so, there is no answer.
+func TestLook_ADealOfTheWindowThatOnlyTheControlShowsIsReadOrThereIsNoAnswer(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	ticket := r.add(fakemt5.ManualDeal{Login: testLogin, Action: 2, Amount: "1.00", Comment: "known"})
-	q := r.query(testLogin)
-	q.Control = &credit.Anchor{Ticket: ticket, ServerTime: serverMsc(r.clock.Now()) / 1000}
-	// The server says twice that the window is empty, and shows the deal to the narrow query.
-	r.fault(fakemt5.Rule{Where: "deal/get_page", Kind: fakemt5.RefuseCode, Code: 13, Count: 1})
-	r.fault(fakemt5.Rule{Where: "deal/get_total", Kind: fakemt5.TotalChanges, Delta: -1, Count: 2})
-	if s := r.session.Look(t.Context(), q); s.Complete || !strings.Contains(s.Reason, "is in the window and was not listed") {
-		t.Errorf("sighting %+v", s)
+	for times, complete := range map[int]bool{3: true, 0: false} {
+		for _, known := range []bool{true, false} {
+			r := newRig(t)
+			old := r.look(credit.LookQuery{Login: testLogin}).Newest
+			ticket := r.add(fakemt5.ManualDeal{Login: testLogin, Action: 2, Amount: "1.00", Comment: "ours"})
+			q := r.query(testLogin)
+			if known {
+				q.Control = old // lies before the window
+			}
+			// The window's two counts and its page say "none"; the control's own queries pass.
+			r.fault(fakemt5.Rule{Where: "deal/get_total", Kind: fakemt5.RefuseCode, Code: 13, Count: min(times, 2)})
+			r.fault(fakemt5.Rule{Where: "deal/get_page", Kind: fakemt5.RefuseCode, Code: 13, Count: min(times, 1)})
+			s := r.session.Look(t.Context(), q)
+			if s.Complete != complete || complete && (len(s.Deals) != 1 || s.Deals[0].Ticket != ticket) {
+				t.Errorf("%d times, known %v: %+v", times, known, s)
+			}
+		}
 	}
 }
 

@@ -98,8 +98,11 @@ func (g *gathered) follow(ctx context.Context, src source, limit int) error {
 		if total, err = src.total(ctx); err != nil {
 			return err
 		}
-		if total == g.rows {
-			return g.sameFirst(ctx, src, pages)
+		switch {
+		case total == g.rows && pages > 1:
+			return g.sameFirst(ctx, src)
+		case total == g.rows:
+			return nil
 		}
 	}
 	return errRestless
@@ -153,9 +156,9 @@ func (g *gathered) beyond(page []row) ([]row, error) {
 	return page[1:], nil
 }
 
-// sameFirst reads the first row again where more than one page was read.
-func (g *gathered) sameFirst(ctx context.Context, src source, pages int) error {
-	if pages < 2 || g.rows == 0 {
+// sameFirst reads the first row again: it must be the one that was read first.
+func (g *gathered) sameFirst(ctx context.Context, src source) error {
+	if g.rows == 0 {
 		return nil
 	}
 	page, err := src.page(ctx, 0, 1)
