@@ -80,16 +80,31 @@ func (c *committer) enqueue(op *operation) error {
 	}
 }
 
-// loop runs until the queue is closed and empty.
+// loop runs until the queue is closed and empty. Should a caller's function end this goroutine (runtime.Goexit, as
+// a test's FailNow does), the store stops as after a commit error, and nobody waits for ever.
 func (c *committer) loop() {
+	var batch []*operation
+	left := true
 	defer close(c.ended)
+	defer func() {
+		if left {
+			c.stop(errors.New("an operation ended the committer's goroutine"))
+			answer(batch, c.stopError())
+			for op := range c.queue {
+				answer([]*operation{op}, c.stopError())
+			}
+		}
+	}()
 	for first := range c.queue {
-		batch, alone := c.drain(first)
+		var alone *operation
+		batch, alone = c.drain(first)
 		c.commit(batch)
 		if alone != nil {
+			batch = []*operation{alone}
 			alone.done <- c.runAlone(alone)
 		}
 	}
+	left = false
 }
 
 // drain takes what has arrived, up to the cap or to an operation that wants to be alone.
@@ -177,12 +192,19 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 	if err != nil {
 		return -1, fmt.Errorf("begin a write transaction: %w", err)
 	}
+	ended := false
+	defer func() {
+		if !ended { // the goroutine is being ended: leave no lock behind
+			_ = tx.Rollback()
+		}
+	}()
 	wrote := false
 	for i, op := range batch {
 		w := newWriter(tx, r.stopClaims)
 		w.beforeOp = c.hook
 		op.err = c.run(op, w)
 		if op.err != nil && w.dirty {
+			ended = true
 			if err := tx.Rollback(); err != nil {
 				return -1, fmt.Errorf("roll back: %w", err)
 			}
@@ -190,6 +212,7 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 		}
 		wrote = wrote || w.dirty
 	}
+	ended = true
 	if !wrote { // nothing but repeats and refusals: their verdicts rest on what is committed already
 		if err := tx.Rollback(); err != nil {
 			return -1, fmt.Errorf("end a transaction without writes: %w", err)
@@ -255,9 +278,13 @@ func (c *committer) stopError() error {
 	return nil
 }
 
+// answer gives the error to everybody in the batch who has no answer yet.
 func answer(batch []*operation, err error) {
 	for _, op := range batch {
-		op.done <- err
+		select {
+		case op.done <- err:
+		default:
+		}
 	}
 }
 

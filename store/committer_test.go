@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -248,4 +249,27 @@ func TestStoreWorks_InABubbleOfFakeTime(t *testing.T) {
 		}
 		w.End()
 	})
+}
+
+// A function that ends its goroutine, as FailNow does in a test, stops the store; nobody waits for ever.
+func TestGoexitInADecision_StopsTheStore(t *testing.T) {
+	t.Parallel()
+	w, db := world(t, nil)
+	row := w.Pay(1001, 500)
+	_, err := db.Advance(t.Context(), row.ID, func(credit.Dossier) (credit.Decision, error) {
+		runtime.Goexit()
+		return credit.Decision{}, nil
+	})
+	if !errors.Is(err, credit.ErrStopped) {
+		t.Errorf("the caller got %v", err)
+	}
+	if _, err := db.Counts(t.Context()); !errors.Is(err, credit.ErrStopped) {
+		t.Errorf("the next caller got %v", err)
+	}
+	w.Must(db.Close(t.Context()))
+	again := open(t, db.Path(), store.Options{})
+	defer again.Close(t.Context())
+	if got, err := again.Credit(t.Context(), row.ID); err != nil || got.Head != row.Head {
+		t.Errorf("after the stop: %+v, %v", got, err)
+	}
 }

@@ -75,22 +75,32 @@ func depositOf(tx *bolt.Tx, row credit.Credit) (*credit.Deposit, error) {
 // busy lists the other claimed and unknown rows of the login. The login is one where the MT5 server's own name
 // is the same, and where the label is: a label that was given another server by hand hides no row.
 func busy(tx *bolt.Tx, row credit.Credit) ([]credit.ID, error) {
-	open, err := credits.list(tx, creditOpen, loginKey(row.Identity, row.Login), 0)
-	if err != nil {
-		return nil, err
-	}
-	live, err := credits.list(tx, creditLive, loginKey(row.Server, row.Login), 0)
-	if err != nil {
-		return nil, err
-	}
-	var ids []credit.ID
-	for _, c := range append(open, live...) {
-		if c.ID != row.ID && c.State.Open() {
-			ids = append(ids, c.ID)
+	ids := listIDs(tx, creditOpen.bucket, loginKey(row.Identity, row.Login))
+	for _, id := range listIDs(tx, creditLive.bucket, loginKey(row.Server, row.Login)) {
+		if id == row.ID || slices.Contains(ids, id) {
+			continue
+		}
+		other, err := credits.must(tx, idKey(uint64(id)))
+		if err != nil {
+			return nil, err
+		}
+		if other.State.Open() {
+			ids = append(ids, id)
 		}
 	}
+	ids = slices.DeleteFunc(ids, func(id credit.ID) bool { return id == row.ID })
 	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	return ids, nil
+}
+
+// listIDs reads the row numbers that an ordered index has under the very key, without the rows.
+func listIDs(tx *bolt.Tx, bucket string, prefix []byte) []credit.ID {
+	var ids []credit.ID
+	c := tx.Bucket([]byte(bucket)).Cursor()
+	for k, _ := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		ids = append(ids, credit.ID(keyID(k)))
+	}
+	return ids
 }
 
 // openTasks lists the open tasks about an entity, by kind.

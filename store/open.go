@@ -111,14 +111,20 @@ func orDefault(n, d int) int {
 	return n
 }
 
-// openBolt opens the file. bbolt may panic on a damaged one; that is an error here.
+// openBolt opens the file. bbolt may panic on a damaged one; that is an error here, and its lock is given up.
 func openBolt(path string, o Options) (b *bolt.DB, err error) {
+	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the file is damaged: %w", panicError(p))
+			err = errors.Join(fmt.Errorf("the file is damaged: %w", panicError(p)), file.Close())
 		}
 	}()
 	opts := &bolt.Options{
+		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
+			var err error
+			file, err = os.OpenFile(name, flag, mode)
+			return file, err
+		},
 		Timeout: boltLockTimeout, FreelistType: bolt.FreelistArrayType,
 		MaxSize: int(o.MaxSize), NoSync: o.UnsafeNoSync,
 	}

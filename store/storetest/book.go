@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"creditonce/credit"
@@ -38,6 +39,37 @@ func dossierShowsTheSurroundings(w *World) {
 	if d.Deposit != nil || d.Account != nil || len(d.Busy) != 0 {
 		w.T.Errorf("a row without a deposit: %+v", d)
 	}
+}
+
+// snapshotsAreWhole: a reader sees all of a transaction or nothing, however many write meanwhile.
+func snapshotsAreWhole(w *World) {
+	const rows = 40
+	var ended atomic.Bool
+	together(4, func(i int) {
+		if i == 0 {
+			for n := range rows {
+				w.Pay(uint64(4000+n%5), 500)
+			}
+			ended.Store(true)
+			return
+		}
+		for !ended.Load() {
+			n, err := w.B.Counts(w.T.Context())
+			if err != nil || n.Events != n.Rows[credit.Pending] {
+				w.T.Errorf("%d events with %d rows, %v", n.Events, n.Rows[credit.Pending], err)
+				return
+			}
+			id := credit.ID(n.Rows[credit.Pending])
+			if id == 0 {
+				continue
+			}
+			d, err := w.B.Dossier(w.T.Context(), id)
+			if err != nil || d.Deposit == nil || d.Deposit.Credit != id || d.Account == nil {
+				w.T.Errorf("dossier of credit %d: %+v, %v", id, d.Deposit, err)
+				return
+			}
+		}
+	})
 }
 
 // anchorOnlyMovesForward: the newest known deal of a login, never an older one.

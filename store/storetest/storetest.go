@@ -98,6 +98,7 @@ var promises = []promise{
 	on("DecideErrorWritesNothing", decideErrorWritesNothing),
 	on("DecidePanicIsAnError", decidePanicIsAnError),
 	on("DossierShowsTheSurroundings", dossierShowsTheSurroundings),
+	on("SnapshotsAreWhole", snapshotsAreWhole),
 	on("AnchorOnlyMovesForward", anchorOnlyMovesForward),
 	on("HistoryIsAppendOnlyAndChained", historyIsChained),
 	on("TimesAreMicroseconds", timesAreMicroseconds),
