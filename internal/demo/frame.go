@@ -28,10 +28,11 @@ const (
 	banner = "DEMO – simulated money"
 )
 
-// render draws a frame for a screen of the given size. Every line fits the width; the picture fits the height as long
-// as that is at least 16.
+// narrowest and lowest are the least columns and rows of a screen for a picture; a smaller one gets plain lines.
+const narrowest, lowest = 64, 22
+
+// render draws a frame for a screen of the given size, at least narrowest by lowest: it fits in both directions.
 func render(f frame, width, height int, c palette) []string {
-	width = max(width, 40)
 	lines := []string{spread("creditonce demo · "+f.Scenario, banner, width, c)}
 	lines = append(lines, wrap(f.Story, width)...)
 	lines = append(lines, c.dim(fit(waitingTimes(), width)), "")
@@ -54,11 +55,11 @@ func waitingTimes() string {
 
 // footer is the running count and the news under the table.
 func footer(f frame, width int, c palette) []string {
-	lines := []string{countLine(f, c)}
-	if f.First > 0 {
-		lines[0] += c.dim(fmt.Sprintf("   first credit after %.1f s", f.First.Seconds()))
+	lines := []string{countLine(f, c), ""}
+	if first := fmt.Sprintf("   first credit after %.1f s", f.First.Seconds()); f.First > 0 &&
+		utf8.RuneCountInString(countLine(f, palette{})+first) <= width {
+		lines[0] += c.dim(first)
 	}
-	lines = append(lines, "")
 	space := newsLines
 	if f.Hints != nil {
 		space /= 2
@@ -105,16 +106,17 @@ func columnsFor(width int) columns {
 	if k.code > 0 {
 		k.way -= k.code + 2
 	}
+	k.way = max(k.way, 8) // a screen narrower than that is cut on the right
 	return k
 }
 
 // table draws the deposits; of more than there is room for, those that changed last, in their own order.
 func table(rows []boardRow, width, room int, c palette) []string {
 	k := columnsFor(width)
-	lines := []string{c.dim(k.join("deposit", "login", "credits", "way", "calls", "MT5 ticket"))}
+	lines := []string{c.dim(fit(k.join("deposit", "login", "credits", "way", "calls", "MT5 ticket"), width))}
 	shown, hidden := newest(rows, room)
 	for _, r := range shown {
-		lines = append(lines, tableRow(r, k, c))
+		lines = append(lines, tableRow(r, k, width, c))
 	}
 	if len(hidden) > 0 {
 		lines = append(lines, c.dim(fit("… and "+inWords(hidden), width)))
@@ -162,7 +164,7 @@ func (k columns) join(code, login, amount, way, calls, ticket string) string {
 	return line
 }
 
-func tableRow(r boardRow, k columns, c palette) string {
+func tableRow(r boardRow, k columns, width int, c palette) string {
 	calls, ticket, login := "", "", ""
 	if r.Attempt > 0 {
 		calls = strconv.Itoa(r.Attempt)
@@ -174,7 +176,7 @@ func tableRow(r boardRow, k columns, c palette) string {
 		login = strconv.FormatUint(r.Login, 10)
 	}
 	way := trail(r.Way, k.arrow, k.way)
-	line := k.join(r.Code, login, r.Amount, way, calls, ticket)
+	line := strings.TrimRight(fit(k.join(r.Code, login, r.Amount, way, calls, ticket), width), " ")
 	// Colour comes last: escape sequences have no width. The way is coloured word by word, so it stands out of the rest.
 	return strings.Replace(line, way, paintWay(way, k.arrow, c), 1)
 }

@@ -20,7 +20,11 @@ type output struct {
 }
 
 func newOutput(o Options) *output {
-	return &output{w: o.Progress, screen: o.Screen, colour: palette{on: o.Screen.Colour}}
+	out := &output{w: o.Progress, screen: o.Screen, colour: palette{on: o.Screen.Colour}}
+	if width, height := out.size(); width < narrowest || height <= lowest {
+		out.screen.Live = false
+	}
+	return out
 }
 
 // hear prints a piece of news where there is no picture.
@@ -68,7 +72,7 @@ func (o *output) release() {
 	o.drawn = 0
 }
 
-// stage of a view: it draws until it is closed.
+// view is a picture that is kept up to date until it is closed.
 type view struct {
 	stop chan struct{}
 	done chan struct{}
@@ -272,13 +276,14 @@ func billText(l billLine, width int, c palette) []string {
 		n.Doubled = l.Result.Doubled
 		took = fmt.Sprintf("%.1f", l.Result.Seconds)
 	}
-	lines := []string{fmt.Sprintf("%-24s %s %8d %8d %8d %8s", l.Name, paint(pad(word, 10)), n.Credited, n.Unknown, n.Doubled, took)}
+	line := fmt.Sprintf("%-24s %s %8d %8d %8d %8s", l.Name, paint(pad(word, 10)), n.Credited, n.Unknown, n.Doubled, took)
+	lines := []string{strings.TrimRight(line, " ")}
 	problems := l.Result.Problems
 	if l.Err != nil {
 		problems = append(problems, l.Err.Error())
 	}
 	for _, p := range problems {
-		lines = append(lines, c.bad(fit("  "+oneLine(p), max(width, 40))))
+		lines = append(lines, c.bad(fit("  "+oneLine(p), width)))
 	}
 	return lines
 }
