@@ -27,11 +27,13 @@ func serveCommand(p *Process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			service, err := app.New(cmd.Context(), app.Options{Config: c, Log: logger(p.Stderr, c.Log)})
+			ctx, stop := untilParentEnds(cmd.Context(), p)
+			defer stop()
+			service, err := app.New(ctx, app.Options{Config: c, Log: logger(p.Stderr, c.Log)})
 			if err != nil {
 				return exitWith(startCode(err), err)
 			}
-			return service.Run(cmd.Context())
+			return service.Run(ctx)
 		},
 	}
 	configFlag(cmd, &path)
