@@ -25,13 +25,13 @@ func (b *memBook) Due(_ context.Context, q DueQuery) ([]DueRow, error) {
 	}
 	defer end()
 	var out []DueRow
-	for _, r := range b.sorted() {
+	for _, r := range b.rows {
 		mine := q.Shards <= 1 || r.Login%uint64(q.Shards) == uint64(q.Shard)
 		if r.State == q.State && r.Server == q.Server && mine && !r.NextAt.IsZero() && !r.NextAt.After(q.UpTo) {
 			out = append(out, DueRow{r.ID, r.Login, r.NextAt})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y DueRow) int { return cmp.Or(x.NextAt.Compare(y.NextAt), cmp.Compare(x.ID, y.ID)) })
+	slices.SortFunc(out, func(x, y DueRow) int { return cmp.Or(x.NextAt.Compare(y.NextAt), cmp.Compare(x.ID, y.ID)) })
 	return out[:min(len(out), q.Limit)], nil
 }
 
@@ -43,12 +43,13 @@ func (b *memBook) Rows(_ context.Context, q RowQuery) ([]Credit, error) {
 	}
 	defer end()
 	var out []Credit
-	for _, r := range b.sorted() {
-		if r.State == q.State && r.ID > q.After && len(out) < q.Limit {
+	for _, r := range b.rows {
+		if r.State == q.State && r.ID > q.After {
 			out = append(out, r)
 		}
 	}
-	return out, nil
+	slices.SortFunc(out, func(x, y Credit) int { return cmp.Compare(x.ID, y.ID) })
+	return out[:min(len(out), q.Limit)], nil
 }
 
 // Dossier implements Book.
