@@ -22,7 +22,8 @@ type Options struct {
 	Progress io.Writer // for people: the view, or plain lines
 	Screen   Screen    // what Progress is
 
-	ports *portChooser
+	ports      *portChooser
+	quarantine time.Duration // of a new folder; 0: quarantine
 }
 
 // Screen is what the progress is written to.

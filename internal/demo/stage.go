@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func (s *stage) choosePorts(o Options) error {
 		return fmt.Errorf("write %s: %w", markerName, err)
 	}
 	return errors.Join(
-		os.WriteFile(s.config(), []byte(s.configText()), 0o600),
+		os.WriteFile(s.config(), []byte(s.configText(cmp.Or(o.quarantine, quarantine))), 0o600),
 		os.WriteFile(s.path("README.txt"), []byte(s.readme(o.Executable)), 0o600),
 		os.WriteFile(s.path("deposit.sh"), []byte(s.depositScript()), 0o600),
 		os.WriteFile(s.path("pay.sh"), []byte(s.payScript(o.Executable)), 0o600),

@@ -8,7 +8,7 @@ import (
 
 // configText is the configuration of serve: production's own, with a demo's waiting times. Paths are relative, so
 // that the folder may be moved.
-func (s *stage) configText() string {
+func (s *stage) configText(quarantine time.Duration) string {
 	return fmt.Sprintf(`# Written by creditonce demo. Simulated money: these waiting times are too short for a real MT5 server.
 environment: test
 demo: true

@@ -77,8 +77,7 @@ func TestVerdict_SeesWhatIsPlanted(t *testing.T) {
 		"row with a ticket that MT5 does not have": {func(e *evidence) { e.store.Rows[0].Ticket = 1 }, 0, 0, 1, "which MT5 does not have"},
 		"row with another deal's ticket":           {func(e *evidence) { e.store.Rows[0].Ticket = 901 }, 0, 0, 1, "differ in reference"},
 		"comment cut at MT5":                       {func(e *evidence) { e.deals[0].Comment = "dep:" }, 0, 0, 1, "differ in reference"},
-		"row needed more calls than allowed":       {func(e *evidence) { e.store.Rows[0].Attempt = 2 }, 0, 0, 1, "needed 2 calls"},
-		"row needed fewer calls than promised":     {func(e *evidence) { e.tries = [2]int{2, 2} }, 0, 0, 2, "needed 1 calls"},
+		"row needed fewer calls than promised":     {func(e *evidence) { e.calls = 2 }, 0, 0, 2, "done after 1 calls"},
 		"unexpected task": {func(e *evidence) {
 			e.store.OpenTasks = []app.InspectedTask{{Kind: "conflict", Summary: "two deals"}}
 		}, 0, 0, 1, "unexpected task conflict"},
