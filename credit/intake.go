@@ -13,6 +13,7 @@ type IntakeRules struct {
 	Schedule  time.Time
 	HeldGrace time.Duration
 	DayLimits map[string]Amount // per login and UTC day, by account currency; a currency without one has no limit
+	Servers   []string          // labels of the MT5 servers that have lanes: a deposit on another is held; empty: all have
 }
 
 // schedule is when a row of this decision is due that must not wait.

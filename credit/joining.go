@@ -1,6 +1,9 @@
 package credit
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // joining is the meeting of a row and its deposit: the checks that design §5.3 calls birth checks.
 type joining struct {
@@ -34,6 +37,7 @@ func (j *joining) checks(row Credit, d Deposit) []Hold {
 	}
 	add(j.account == nil || j.account.Client != d.Client, HoldOwnership)
 	add(j.account != nil && (j.account.Currency != d.Credited.Currency() || j.account.Digits != d.Credited.Exponent()), HoldAccount)
+	add(len(j.rules.Servers) > 0 && !slices.Contains(j.rules.Servers, d.Server), HoldServer)
 	add(j.overLimit(d.Credited), HoldLimit)
 	return holds
 }

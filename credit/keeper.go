@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type Keeper struct {
 	Observer Observer
 	Process  Process
 	Timing   Timing
+	Servers  []string // labels of the MT5 servers that have lanes; empty: all have
 }
 
 const (
@@ -47,6 +49,28 @@ func (k *Keeper) Start(ctx context.Context) error {
 		})
 		if err != nil {
 			return fmt.Errorf("sweep %s rows: %w", state, err)
+		}
+	}
+	return k.unserved(ctx, now, schedule)
+}
+
+// unserved shows a person every open row whose MT5 server has gone from the configuration: no lane takes it up, so
+// it would wait in silence. It goes on by itself once a start finds its server again.
+func (k *Keeper) unserved(ctx context.Context, now, schedule time.Time) error {
+	if len(k.Servers) == 0 {
+		return nil
+	}
+	for state, kind := range map[State]TaskKind{Pending: TaskStuck, Unknown: TaskNoAnswer} {
+		err := k.each(ctx, state, func(c Credit) (*Transition, []Task) {
+			if slices.Contains(k.Servers, c.Server) {
+				return nil, nil
+			}
+			t := rescheduled(now, keeperActor, state, schedule)
+			return &t, []Task{task(kind, c, now, fmt.Sprintf("nobody works this payment: the configuration has no MT5 server %q any more", c.Server),
+				"put the server back under this name and start again, until its rows are settled; a renamed server is another one")}
+		})
+		if err != nil {
+			return fmt.Errorf("sweep %s rows without a server: %w", state, err)
 		}
 	}
 	return nil

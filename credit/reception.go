@@ -21,6 +21,7 @@ type Reception struct {
 	Process   Process
 	HeldGrace time.Duration
 	DayLimits map[string]Amount
+	Servers   []string            // see [IntakeRules]
 	Wake      func(server string) // called after a commit that made a row of the server pending; must not block
 }
 
@@ -30,6 +31,7 @@ func (r *Reception) Receive(ctx context.Context, e Event) (Receipt, error) {
 	r.Observer.Step(ctx, Step{Name: StepVerified})
 	receipt, err := r.Book.Accept(ctx, e, IntakeRules{
 		Now: r.Clock.Now(), Schedule: r.Process.Schedule(r.Clock), HeldGrace: r.HeldGrace, DayLimits: r.DayLimits,
+		Servers: r.Servers,
 	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("accept event %s of %s: %w", e.MessageKey, e.Provider, err)

@@ -22,6 +22,7 @@ const (
 	HoldCurrency     Hold = "currency"      // received in another currency
 	HoldOwnership    Hold = "ownership"     // the login does not belong to the deposit's client (any more)
 	HoldAccount      Hold = "account"       // MT5's account is not as registered: missing, currency, digits, group
+	HoldServer       Hold = "server"        // the configuration does not name the deposit's MT5 server (any more)
 	HoldLimit        Hold = "limit"         // over the login's limit of the day
 	HoldReversal     Hold = "reversal"      // a refund or dispute of the payment is known
 	HoldCode         Hold = "code"          // two events, or two fields, name different deposits

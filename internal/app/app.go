@@ -79,7 +79,7 @@ func (a *App) wire(ctx context.Context) (err error) {
 	if err := a.wireLanes(); err != nil {
 		return err
 	}
-	a.keeper = &credit.Keeper{Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, Timing: a.timing}
+	a.keeper = &credit.Keeper{Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, Timing: a.timing, Servers: servers(a.cfg)}
 	if err := a.wirePublic(); err != nil {
 		return err
 	}

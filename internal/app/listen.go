@@ -105,7 +105,8 @@ func (a *App) wirePublic() error {
 		return err
 	}
 	reception := &credit.Reception{
-		Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, HeldGrace: rules.HeldGrace, DayLimits: rules.DayLimits, Wake: a.wake,
+		Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, HeldGrace: rules.HeldGrace, DayLimits: rules.DayLimits,
+		Servers: rules.Servers, Wake: a.wake,
 	}
 	hook, err := webhook.New(webhook.Config{
 		Endpoints: points, Intake: reception, Observer: a.observer, Now: a.clock.Now, Reference: random,

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -35,8 +36,11 @@ func intakeRules(c *config.Config) (credit.IntakeRules, error) {
 	if err != nil {
 		return credit.IntakeRules{}, fmt.Errorf("limits.per_login_day: %w", err)
 	}
-	return credit.IntakeRules{HeldGrace: c.Credit.HeldGrace, DayLimits: limits}, nil
+	return credit.IntakeRules{HeldGrace: c.Credit.HeldGrace, DayLimits: limits, Servers: servers(c)}, nil
 }
+
+// servers are the labels of the configured MT5 servers: those that have lanes.
+func servers(c *config.Config) []string { return slices.Sorted(maps.Keys(c.MT5.Servers)) }
 
 // depositRules are the standing arguments of every new deposit; Now is set at each.
 func depositRules(c *config.Config) (credit.DepositRules, error) {
