@@ -229,7 +229,9 @@ func (s *Session) Relook(ctx context.Context, q credit.LookQuery, before credit.
 	if err == nil {
 		return sighting
 	}
-	s.drop("going on from an earlier look failed: " + err.Error())
+	if errors.Is(err, errForeign) {
+		s.drop(err.Error())
+	}
 	return s.look(ctx, q)
 }
 

@@ -197,3 +197,25 @@ func TestFollow_GoesOnFromWhatIsKnownAndLeavesItAlone(t *testing.T) {
 		t.Errorf("a row went away in front: %v", err)
 	}
 }
+
+func TestGather_OneForeignRowEndsIt(t *testing.T) {
+	t.Parallel()
+	for at := range 25 {
+		h := newHistory(25, nil)
+		h.rows[at].login++
+		if g, err := gather(t.Context(), h, h.login, 10); !errors.Is(err, errForeign) {
+			t.Errorf("foreign row %d: %v %+v", at, err, g)
+		}
+	}
+}
+
+func TestGather_OneTicketTwiceEndsIt(t *testing.T) {
+	t.Parallel()
+	for at := 1; at < 25; at++ {
+		h := newHistory(25, nil)
+		h.rows[at].ticket = h.rows[at/2].ticket
+		if g, err := gather(t.Context(), h, h.login, 10); !errors.Is(err, errMoved) {
+			t.Errorf("ticket of row %d again: %v %+v", at, err, g)
+		}
+	}
+}
