@@ -78,7 +78,7 @@ func TestUnknown_AbsentAfterTheGateIsReissuedOnceAndThenHandedOver(t *testing.T)
 		w.wantTasks("")
 		w.pass(20 * time.Second)
 		w.wantTasks("handed_over")
-		w.pass(24 * time.Hour)
+		w.pass(5 * time.Hour)
 		row := w.wantState(id, Unknown)
 		if !row.HandedOver {
 			t.Error("row is not marked as handed over")
@@ -114,7 +114,7 @@ func TestUnknown_OnceAnsweredSuccessIsNeverReissuedAutomatically(t *testing.T) {
 		w.pass(12 * time.Minute)
 		w.wantState(id, Unknown)
 		w.wantTasks("handed_over")
-		w.pass(24 * time.Hour)
+		w.pass(5 * time.Hour)
 		w.wantState(id, Unknown)
 		w.wantCalls(1, 0)
 	})
@@ -177,7 +177,7 @@ func TestUnknown_NoAnswerIsATaskAfter15MinutesAndNeverAbsent(t *testing.T) {
 				w.wantTasks("")
 				w.pass(2 * time.Minute)
 				w.wantTasks("no_answer")
-				w.pass(24 * time.Hour)
+				w.pass(5 * time.Hour)
 				w.wantState(id, Unknown)
 				w.wantCalls(1, 0)
 			})
@@ -202,7 +202,7 @@ func TestUnknown_ConflictStaysUnknownWithItsTask(t *testing.T) {
 				w.start()
 				w.pass(time.Second)
 				deal(w, w.wantState(id, Unknown))
-				w.pass(24 * time.Hour)
+				w.pass(5 * time.Hour)
 				w.wantState(id, Unknown)
 				w.wantTasks("conflict")
 				if n := w.mt5.callCount(); n != 1 {
@@ -224,7 +224,7 @@ func TestReissued_IsWatchedForASecondDealFor48Hours(t *testing.T) {
 		if got := row.WatchUntil.Sub(w.clock.Now()); got < 47*time.Hour || got > 48*time.Hour {
 			t.Errorf("watched for %v more, want almost 48 h", got)
 		}
-		w.pass(40 * time.Hour)
+		w.pass(20 * time.Hour)
 		w.mt5.add(row.Login, ActionBalance, row.Amount, string(row.Reference)) // the late one
 		w.pass(11 * time.Minute)
 		w.wantTasks("second_deal")

@@ -165,9 +165,9 @@ func (s *trouble) settled() error {
 }
 
 func TestSoak_NothingIsPaidTwiceOrForgotten(t *testing.T) {
-	runs := 6
+	runs := 4
 	if testing.Short() {
-		runs = 3
+		runs = 1
 	}
 	seed := uint64(time.Now().UnixNano())
 	for i := range runs {
@@ -184,7 +184,7 @@ func TestSoak_NothingIsPaidTwiceOrForgotten(t *testing.T) {
 					return nil
 				}
 				w.start()
-				for n := range 80 {
+				for n := range 60 {
 					s.step(n + 1)
 					if err := s.settledSoFar(); err != nil {
 						t.Fatalf("seed %d, run %d, step %d: %v", seed, i, n, err)
@@ -195,7 +195,7 @@ func TestSoak_NothingIsPaidTwiceOrForgotten(t *testing.T) {
 				s.mu.Unlock()
 				w.edit(func(b *memBook) { b.fault = nil })
 				s.payUp(true)
-				w.pass(4 * time.Hour)
+				w.pass(2 * time.Hour)
 				if err := s.settled(); err != nil {
 					t.Fatalf("seed %d, run %d: %v", seed, i, err)
 				}

@@ -184,9 +184,11 @@ func (w *world) stop() {
 	w.running = false
 }
 
-// pass lets time go by and waits until everything due has been done.
+// pass lets time go by and waits until everything due has been done. What the scenario wrote before it is seen by
+// the loops (both take the clock's mutex), so scripts may be changed between two passes.
 func (w *world) pass(d time.Duration) {
 	w.t.Helper()
+	w.clock.Boot()
 	time.Sleep(d)
 	synctest.Wait()
 }
