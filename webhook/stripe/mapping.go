@@ -16,6 +16,10 @@ import (
 // and on the payment intent: Stripe does not copy one to the other (providers.md §2.1).
 const metadataKey = "creditonce_deposit"
 
+// lastSecond ends the year 9999: later times cannot be written as RFC 3339, so an event with one could not be stored,
+// and the provider would deliver it for ever.
+const lastSecond = 253402300799
+
 // Map implements webhook.Provider. What is told apart, and why, is in readers.
 func (p *Provider) Map(body []byte) (webhook.Mapped, error) {
 	if !utf8.Valid(body) {
@@ -23,7 +27,7 @@ func (p *Provider) Map(body []byte) (webhook.Mapped, error) {
 	}
 	envelope, err := parseObject("the event", body)
 	if err != nil {
-		return webhook.Mapped{}, errors.Join(errNotJSON, err)
+		return webhook.Mapped{}, fmt.Errorf("%w: %w", errNotJSON, err)
 	}
 	m, err := readEnvelope(envelope)
 	if err != nil {
@@ -90,7 +94,7 @@ func readEnvelope(o object) (webhook.Mapped, error) {
 		return m, err
 	}
 	seconds, err := strconv.ParseUint(created, 10, 40)
-	if err != nil {
+	if err != nil || seconds > lastSecond {
 		return m, errors.New("created is not a time in Unix seconds")
 	}
 	m.Facts.OccurredAt = time.Unix(int64(seconds), 0).UTC()
@@ -103,7 +107,7 @@ func readThin(o object, m webhook.Mapped) (webhook.Mapped, error) {
 	if err != nil {
 		return m, err
 	}
-	if at, err := time.Parse(time.RFC3339Nano, created); err == nil {
+	if at, err := time.Parse(time.RFC3339Nano, created); err == nil && at.Unix() >= 0 && at.Unix() <= lastSecond {
 		m.Facts.OccurredAt = at.UTC()
 	}
 	if m.Facts.Live, err = o.flag("livemode"); err != nil {

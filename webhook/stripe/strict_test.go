@@ -73,6 +73,7 @@ func TestMap_RefusesWhatIsMissingOrOfAnotherKind(t *testing.T) {
 		"created a float":        {intentEvent, `1760000000`, `1760000000.5`},
 		"created negative":       {intentEvent, `1760000000`, `-1`},
 		"created beyond time":    {intentEvent, `1760000000`, `99999999999999999999`},
+		"created in year 10000":  {intentEvent, `1760000000`, `253402300800`},
 		"account an object":      {intentEvent, `"created"`, `"account":{},"created"`},
 		"data null":              {intentEvent, `"data":{"object":`, `"data":null,"x":{"object":`},
 		"data a list":            {intentEvent, `"data":{"object":`, `"data":[],"x":{"object":`},
