@@ -42,7 +42,7 @@ func ensure(path string, s credit.Settings) error {
 	case err == nil && info.Size() == 0:
 		return errors.New("the file is empty: a store never is; remove it if it is none, else restore a backup")
 	case err == nil:
-		return nil
+		return whole(path, info.Size())
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	case s.StoreID == "":
@@ -51,6 +51,25 @@ func ensure(path string, s credit.Settings) error {
 		return fmt.Errorf("settings of a new store want an environment (live or test), a mode and a time: %w", credit.ErrInvalid)
 	}
 	return create(path, s)
+}
+
+// whole refuses a file that is shorter than its own head says, as a copy that broke off is: bbolt maps the file, so a
+// missing page would end the process at its first touch, without a word. What is wrong otherwise shows when it is opened.
+func whole(path string, size int64) (err error) {
+	if size < int64(2*os.Getpagesize()) {
+		return fmt.Errorf("the file is no bbolt database, or is cut off (%d bytes): restore a backup, and keep this file", size)
+	}
+	b, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: boltLockTimeout, ReadOnly: true}) // reads the head alone
+	if err != nil {
+		return nil
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	return b.View(func(tx *bolt.Tx) error {
+		if tx.Size() > size {
+			return fmt.Errorf("the file is cut off (%d of %d bytes are there): restore a backup, and keep this file", size, tx.Size())
+		}
+		return nil
+	})
 }
 
 func create(path string, s credit.Settings) error {
