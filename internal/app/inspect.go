@@ -74,16 +74,27 @@ func inspect(ctx context.Context, db *store.DB, progress func(done, total int)) 
 		return in, fmt.Errorf("verify: %w", err)
 	}
 	in.Findings = report.Findings
+	if err := in.list(ctx, db); err != nil {
+		if len(in.Findings) == 0 {
+			return in, err
+		}
+		// The lists read the records that were found damaged: what was found must not be lost over them.
+		in.Findings = append(in.Findings, "not everything can be counted and listed: "+err.Error())
+	}
+	return in, nil
+}
+
+// list fills in what there is, as far as it can be read.
+func (in *Inspection) list(ctx context.Context, db *store.DB) error {
 	counts, err := db.Counts(ctx)
 	if err != nil {
-		return in, fmt.Errorf("count: %w", err)
+		return fmt.Errorf("count: %w", err)
 	}
 	in.Events = counts.Events
-	if in.Rows, err = inspectRows(ctx, db); err != nil {
-		return in, err
-	}
-	in.OpenTasks, err = inspectTasks(ctx, db)
-	return in, err
+	var errs [2]error
+	in.Rows, errs[0] = inspectRows(ctx, db)
+	in.OpenTasks, errs[1] = inspectTasks(ctx, db)
+	return errors.Join(errs[:]...)
 }
 
 const inspectPage = 500
@@ -95,7 +106,7 @@ func inspectRows(ctx context.Context, db *store.DB) ([]InspectedRow, error) {
 		for {
 			rows, err := db.Rows(ctx, credit.RowQuery{State: state, After: after, Limit: inspectPage})
 			if err != nil {
-				return nil, fmt.Errorf("list %s rows: %w", state, err)
+				return out, fmt.Errorf("list %s rows: %w", state, err)
 			}
 			if len(rows) == 0 {
 				break
@@ -128,7 +139,7 @@ func inspectTasks(ctx context.Context, db *store.DB) ([]InspectedTask, error) {
 	for {
 		tasks, err := db.Tasks(ctx, store.TaskQuery{OpenOnly: true, After: after, Limit: inspectPage})
 		if err != nil {
-			return nil, fmt.Errorf("list open tasks: %w", err)
+			return out, fmt.Errorf("list open tasks: %w", err)
 		}
 		if len(tasks) == 0 {
 			return out, nil
