@@ -214,3 +214,38 @@ func TestDeal_TellsNotFoundFromNoAnswer(t *testing.T) {
 		t.Errorf("deal %+v %v", d, err)
 	}
 }
+
+func TestAccount_AnswersThatDoNotFitAreNoAnswer(t *testing.T) {
+	t.Parallel()
+	for body, where := range map[string]string{
+		`{"retcode":"0 Done"}`:                                                                         "user/get",
+		`{"retcode":"0 Done","answer":[]}`:                                                             "user/get",
+		`{"retcode":"0 Done","answer":{"Group":"real\\jpy"}}`:                                          "user/get",
+		`{"retcode":"0 Done","answer":{"Login":"500123"}}`:                                             "user/get",
+		`{"retcode":"0 Done","answer":{"Login":"500123.0","Group":"real\\jpy"}}`:                       "user/get",
+		`{"retcode":"0 Done","answer":{}}`:                                                             "group/get",
+		`{"retcode":"0 Done","answer":{"Group":"g","Currency":"EUR","CurrencyDigits":2}}`:              "group/get",
+		`{"retcode":"0 Done","answer":{"Group":"real\\forex\\eur","Currency":"EUR"}}`:                  "group/get",
+		`{"retcode":"0","answer":{"Group":"real\\forex\\eur","Currency":"EUR","CurrencyDigits":"-1"}}`: "group/get",
+		`{"retcode":"0","answer":{"Group":"real\\forex\\eur","Currency":"EUR","CurrencyDigits":"99"}}`: "group/get",
+		`{"retcode":"0","answer":{"Group":"real\\forex\\eur","Currency":"","CurrencyDigits":"2"}}`:     "group/get",
+		`{"retcode":"0","answer":{"Group":"real\\forex\\eur","Currency":"eur","CurrencyDigits":"2"}}`:  "group/get",
+	} {
+		r := newRig(t)
+		r.ready()
+		r.fault(fakemt5.Rule{Where: where, Kind: fakemt5.GarbledBody, Body: body})
+		if a, err := r.session.Account(t.Context(), testLogin); err == nil || errors.Is(err, credit.ErrNotFound) || r.session.wire != nil {
+			t.Errorf("%s %s: %+v %v, connection %v", where, body, a, err, r.session.wire != nil)
+		}
+	}
+}
+
+func TestAccount_AGroupInAListOfOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.fault(fakemt5.Rule{Where: "group/get", Kind: fakemt5.GarbledBody,
+		Body: `{"retcode":"0","answer":[{"Group":"real\\forex\\eur","Currency":"EUR","CurrencyDigits":"2"}]}`})
+	if a, err := r.session.Account(t.Context(), testLogin); err != nil || a.Currency != "EUR" {
+		t.Errorf("%+v %v", a, err)
+	}
+}

@@ -93,7 +93,9 @@ func TestBalance_EveryFaultHasItsOutcome(t *testing.T) {
 			r := newRig(t)
 			r.ready()
 			switch c.rule.Kind {
-			case fakemt5.ApplyThenDelay, fakemt5.HoldThenExecute, fakemt5.NeverExecute, fakemt5.SlowAnswer:
+			case fakemt5.ApplyThenDelay, fakemt5.HoldThenExecute, fakemt5.SlowAnswer:
+				r.impatientOnce(time.Duration(c.rule.Delay))
+			case fakemt5.NeverExecute:
 				impatient(r.session.cfg)
 			}
 			rule := c.rule

@@ -122,6 +122,20 @@ func onClient(change func(*Config)) option {
 // impatient is for the few tests in which the time-out of a call must really pass.
 func impatient(c *Config) { c.CallTimeout = 150 * time.Millisecond }
 
+// impatientOnce lets the time-out of the next call pass, but not before the fake has come to the wait of its
+// fault: what it does before that wait has then been done, however slow the machine is.
+func (r *rig) impatientOnce(wait time.Duration) {
+	impatient(r.session.cfg)
+	r.session.cfg.Step = func(ctx context.Context, name string) {
+		if name != credit.StepWritten {
+			return
+		}
+		if err := r.clock.AwaitTimer(ctx, wait); err != nil {
+			r.t.Error(err)
+		}
+	}
+}
+
 func newRig(t *testing.T, options ...option) *rig {
 	t.Helper()
 	clock := testClock{fakemt5.NewManualClock(testStart)}

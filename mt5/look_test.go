@@ -268,8 +268,9 @@ func TestLook_ADealThatShowsLateIsAbsentFirstAndThenFound(t *testing.T) {
 
 func TestLook_FindsADealThatIsExecutedAfterTheCallerGaveUp(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, onClient(impatient))
+	r := newRig(t)
 	r.ready()
+	r.impatientOnce(time.Minute)
 	r.fault(fakemt5.Rule{Where: "trade/balance", Kind: fakemt5.HoldThenExecute, Delay: fakemt5.Duration(time.Minute), Count: 1})
 	if got := r.session.Balance(t.Context(), r.call()); got.Outcome != credit.OutcomeUnknown || got.Answered {
 		t.Fatalf("%+v", got)
