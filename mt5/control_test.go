@@ -132,3 +132,18 @@ func randomRule(rng *rand.Rand) fakemt5.Rule {
 	}
 	return rule
 }
+
+// Count and page agree on one row; the known deal is the second one.
+func TestControl_KnownDealOfTheWindowThatWasNotListedIsReadOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.add(fakemt5.ManualDeal{Login: testLogin, Action: 2, Amount: "1.00", Comment: "first"})
+	ticket := r.add(fakemt5.ManualDeal{Login: testLogin, Action: 2, Amount: "2.00", Comment: "second"})
+	r.fault(fakemt5.Rule{Where: "deal/get_total", Kind: fakemt5.TotalChanges, Delta: -1, Count: 2})
+	r.fault(fakemt5.Rule{Where: "deal/get_page", Kind: fakemt5.PageCut, Rows: 1, Count: 1})
+	q := r.query(testLogin)
+	q.Control = &credit.Anchor{Ticket: ticket, ServerTime: serverMsc(r.clock.Now()) / 1000}
+	if s := r.look(q); !slices.Equal(comments(s), []string{"first", "second"}) {
+		t.Errorf("deals %+v", s.Deals)
+	}
+}

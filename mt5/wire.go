@@ -28,7 +28,6 @@ type wire struct {
 	jar     http.CookieJar // servers may set a cookie at auth/answer (§1.1); it lives and dies with the connection
 	lastUse time.Duration  // boot time of the last answer
 	spent   bool           // nothing may be asked on it any more
-	fresh   bool           // no answer was read yet
 }
 
 func newWire(under *watched, secure *tls.Conn, address string) (*wire, error) {
@@ -37,7 +36,7 @@ func newWire(under *watched, secure *tls.Conn, address string) (*wire, error) {
 		return nil, fmt.Errorf("make the cookie jar: %w", err)
 	}
 	return &wire{
-		under: under, secure: secure, in: bufio.NewReaderSize(secure, 16<<10), jar: jar, fresh: true,
+		under: under, secure: secure, in: bufio.NewReaderSize(secure, 16<<10), jar: jar,
 		base: &url.URL{Scheme: "https", Host: strings.TrimSuffix(address, ":443")},
 	}, nil
 }
@@ -91,11 +90,10 @@ func (w *wire) exchange(ctx context.Context, o order) (answer, error) {
 		// The deadline has been set, or may be set at any moment: the connection is of no use.
 		w.spent = true
 	}
-	if err == nil {
-		w.fresh = false
-		return a, nil
+	if err != nil {
+		return a, plainly(limited, err)
 	}
-	return a, plainly(limited, err)
+	return a, nil
 }
 
 // render is the request as bytes. net/http's own writer keeps header injection out.
@@ -169,13 +167,13 @@ func (w *wire) read(method string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	a := answer{status: resp.StatusCode}
 	chunked := len(resp.TransferEncoding) > 0
 	if a.status < http.StatusOK || resp.ContentLength < 0 && !chunked {
 		return a, errCutHTTP
 	}
-	a.body, err = io.ReadAll(resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
+	if a.body, err = io.ReadAll(resp.Body); err != nil {
 		return answer{status: a.status}, err
 	}
 	w.jar.SetCookies(w.base, resp.Cookies())
