@@ -280,3 +280,14 @@ func TestSession_RefusesASecondCallerAtTheSameTime(t *testing.T) {
 		t.Errorf("first caller: %+v", got)
 	}
 }
+
+func TestReady_AConnectionThatLayIdleForTooLongIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.ready()
+	r.clock.Advance(deadAfter)
+	r.ready()
+	if pings := len(r.seen.of("test/access")); pings != 0 || r.seen.connections() != 2 {
+		t.Errorf("%d pings, %d connections; want none and 2", pings, r.seen.connections())
+	}
+}

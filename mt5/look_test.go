@@ -380,3 +380,20 @@ func (r *rig) firstSeeded() uint64 {
 	}
 	return deals[0].Ticket
 }
+
+func TestLook_TheWindowEndsADayAfterTheServersNowAlsoWhenItsClockWasReadAWhileAgo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.ready()
+	for range 16 {
+		r.clock.Advance(15 * time.Second)
+		r.ready()
+	}
+	if n := len(r.seen.of("time/server")); n != 1 {
+		t.Fatalf("the clock was read %d times in 4 min, want once", n)
+	}
+	r.add(fakemt5.ManualDeal{Login: testLogin, Action: 2, Amount: "1.00", Comment: "last", TimeMsc: serverMsc(r.clock.Now().Add(24 * time.Hour))})
+	if s := r.look(r.query(testLogin)); !slices.Equal(comments(s), []string{"last"}) {
+		t.Errorf("deals %+v", s.Deals)
+	}
+}
