@@ -29,10 +29,14 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	st, err := openStage(dir, o)
+	if err != nil {
+		return Result{}, err
+	}
 	out := newOutput(o)
 	b := newBoard(o.Now, o.Now(), out.hear)
 	view := out.open(sc, b)
-	result, err := newShow(o, sc, launch, b).run(ctx, dir)
+	result, err := newShow(o, sc, st, launch, b).run(ctx)
 	view.close()
 	return result, err
 }
@@ -71,7 +75,11 @@ func RunAll(ctx context.Context, o Options) (Results, error) {
 			defer func() { <-slots }()
 			b := newBoard(o.Now, o.Now(), nil)
 			bill.started(i, b)
-			results[i], errs[i] = newShow(o, sc, launch, b).run(ctx, filepath.Join(top, sc.name))
+			st, err := openStage(filepath.Join(top, sc.name), o)
+			if err == nil {
+				results[i], err = newShow(o, sc, st, launch, b).run(ctx)
+			}
+			errs[i] = err
 			bill.ended(i, results[i], errs[i])
 		})
 	}

@@ -53,7 +53,11 @@ func playScene(t *testing.T, o Options, sc scenario) Result {
 	launch := newLauncher()
 	defer launch.close()
 	b := newBoard(o.Now, o.Now(), newOutput(o).hear)
-	r, err := newShow(o, sc, launch, b).run(t.Context(), o.Dir)
+	st, err := openStage(o.Dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newShow(o, sc, st, launch, b).run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

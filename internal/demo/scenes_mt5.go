@@ -16,29 +16,53 @@ const (
 	noAnswer = 3 * callTimeout
 )
 
-// underFault sets one fault that strikes every deposit's first balance call, and lets all be paid.
-func (s *show) underFault(ctx context.Context, r fakemt5.Rule) (fakemt5.Rule, error) {
-	r.Where, r.Count = balanceCall, s.n
+// underFault lets all deposits go through while a fault strikes each one's first balance call: in rounds of one deposit
+// for each login, because a call that is repeated must not meet the fault again.
+func (s *show) underFault(ctx context.Context, r fakemt5.Rule) error {
+	for from := 0; from < s.n; from += accountCount {
+		_, round, err := s.faultyRound(ctx, r, from)
+		if err != nil {
+			return err
+		}
+		if err := s.credited(ctx, round...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// faultyRound sets a fault for as many balance calls as there are deposits in the round, and lets them be paid.
+func (s *show) faultyRound(ctx context.Context, r fakemt5.Rule, from int) (fakemt5.Rule, []*deposit, error) {
+	count := min(s.n-from, accountCount)
+	r.Where, r.Count = balanceCall, count
 	set, err := s.fault(ctx, r)
 	if err != nil {
-		return set, err
+		return set, nil, err
 	}
-	return set, s.openAndPayAll(ctx)
+	for i := range count {
+		if err := s.open(ctx, s.cast.next(accountAt(i))); err != nil {
+			return set, nil, err
+		}
+	}
+	round := s.deposits[len(s.deposits)-count:]
+	for _, d := range round {
+		if _, err := s.pay(ctx, d, fakepsp.PaymentRequest{}); err != nil {
+			return set, nil, err
+		}
+	}
+	return set, round, nil
 }
 
 func playTimeoutApplied(ctx context.Context, s *show) error {
-	_, err := s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.ApplyThenDelay, Delay: fakemt5.Duration(noAnswer)})
-	return err
+	return s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.ApplyThenDelay, Delay: fakemt5.Duration(noAnswer)})
 }
 
 func playTimeoutNotApplied(ctx context.Context, s *show) error {
-	_, err := s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.NeverExecute})
-	return err
+	return s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.NeverExecute})
 }
 
 func playLateExecution(ctx context.Context, s *show) error {
-	_, err := s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.HoldThenExecute, Delay: fakemt5.Duration(callTimeout + 2*time.Second)})
-	return err
+	return s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.HoldThenExecute, Delay: fakemt5.Duration(callTimeout + 2*time.Second)})
 }
 
 func playCrashAfterClaim(ctx context.Context, s *show) error {
@@ -128,26 +152,40 @@ func playWrongLoginInAnswer(ctx context.Context, s *show) error {
 }
 
 func playEmptyAnswer(ctx context.Context, s *show) error {
-	empty, err := s.underFault(ctx, fakemt5.Rule{Kind: fakemt5.EmptyBody})
-	if err != nil {
-		return err
+	empty := fakemt5.Rule{Kind: fakemt5.EmptyBody}
+	for from := 0; from < s.n; from += accountCount {
+		set, round, err := s.faultyRound(ctx, empty, from)
+		if err != nil {
+			return err
+		}
+		if from == 0 {
+			if err := s.struck(ctx, set, 1, 15*time.Second); err != nil {
+				return err
+			}
+			if err := s.denyDeals(ctx); err != nil {
+				return err
+			}
+		}
+		if err := s.credited(ctx, round...); err != nil {
+			return err
+		}
 	}
-	if err := s.struck(ctx, empty, 1, 15*time.Second); err != nil {
-		return err
-	}
-	// Now MT5 also says, without contradicting itself, that the account has no deals at all. It lasts longer than the
-	// quarantine and both looks: whoever took "no data" for "no deal" would call again and credit twice.
+	return nil
+}
+
+// denyDeals makes MT5 say, without contradicting itself, that no account has any deals. It lasts longer than the
+// quarantine and both looks: whoever took "no data" for "no deal" would call again and credit twice.
+func (s *show) denyDeals(ctx context.Context) error {
 	lies := []fakemt5.Rule{
 		{Where: "deal/get_total", Kind: fakemt5.TotalChanges, Delta: -1 << 40},
 		{Where: "deal/get_page", Kind: fakemt5.PageCut, Rows: 0},
 	}
 	for i, r := range lies {
-		if lies[i], err = s.fault(ctx, r); err != nil {
+		set, err := s.mt5.Fault(ctx, r)
+		if err != nil {
 			return err
 		}
-	}
-	if err := s.struck(ctx, lies[0], 2, 15*time.Second); err != nil {
-		return err
+		lies[i] = set
 	}
 	s.board.warn("demo", "MT5 now shows no deals at all, for longer than the quarantine")
 	if err := pause(ctx, quarantine+2*time.Second); err != nil {
@@ -162,7 +200,6 @@ func playEmptyAnswer(ctx context.Context, s *show) error {
 			return err
 		}
 	}
-	s.rules = s.rules[:1] // the others are gone and have struck
 	return nil
 }
 
@@ -209,6 +246,8 @@ func playMixed(ctx context.Context, s *show) error {
 			s.rules = append(s.rules, set)
 		}
 	}
+	// Slow enough to watch, and a few seconds for however many.
+	beat := min(200*time.Millisecond, 6*time.Second/time.Duration(s.n))
 	for i := range s.n {
 		d := s.cast.next(accountAt(i % accountCount))
 		if err := s.open(ctx, d); err != nil {
@@ -218,7 +257,7 @@ func playMixed(ctx context.Context, s *show) error {
 			return err
 		}
 		if i > 0 {
-			if err := pause(ctx, 100*time.Millisecond+s.upTo(200*time.Millisecond)); err != nil {
+			if err := pause(ctx, beat/2+s.upTo(beat)); err != nil {
 				return err
 			}
 		}

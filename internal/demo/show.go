@@ -42,13 +42,13 @@ type show struct {
 	problems []string
 }
 
-func newShow(o Options, sc scenario, launch *launcher, b *board) *show {
+func newShow(o Options, sc scenario, st *stage, launch *launcher, b *board) *show {
 	n := o.Deposits
 	if n == 0 {
 		n = sc.deposits
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(len(sc.name))))
-	return &show{o: o, scene: sc, n: n, launch: launch, begin: o.Now(), board: b, rng: rng, cast: newCaster(rng)}
+	return &show{o: o, scene: sc, n: n, stage: st, launch: launch, begin: o.Now(), board: b, rng: rng, cast: newCaster(rng)}
 }
 
 // problem notes something that is not as it should be; the show goes on.
@@ -62,10 +62,7 @@ func (s *show) problem(format string, args ...any) {
 
 // run plays the scenario to its end and returns the verdict. Whatever happens, every process is reaped and a
 // temporary folder is gone when it returns. An error means that there is no verdict.
-func (s *show) run(ctx context.Context, dir string) (result Result, err error) {
-	if s.stage, err = openStage(dir, s.o); err != nil {
-		return Result{}, err
-	}
+func (s *show) run(ctx context.Context) (result Result, err error) {
 	defer func() { err = errors.Join(err, s.end()) }()
 	if s.nonce, err = drawText(s.o.Random); err != nil {
 		return Result{}, err

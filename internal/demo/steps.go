@@ -181,6 +181,9 @@ func (s *show) noDealYet(because string) error {
 // settle waits until every deposit shows what the scenario promises and every event is delivered. When time is up it
 // says what is still open; the verdict will say so too.
 func (s *show) settle(ctx context.Context) {
+	if ctx.Err() == nil {
+		s.board.tell("demo", "all is sent; waiting until everything has come to rest")
+	}
 	limit := settleTime + time.Duration(s.n)*perDeposit
 	var open []string
 	err := until(ctx, "come to rest", limit, func(ctx context.Context) (bool, error) {
@@ -195,7 +198,7 @@ func (s *show) settle(ctx context.Context) {
 	case !s.serve.running():
 		s.problem("serve ended by itself with exit code %d:\n%s", s.serve.code, s.serve.last())
 	case ctx.Err() != nil:
-		s.board.tell("demo", "stopping")
+		s.problem("stopped before everything had come to rest; still open: %s", strings.Join(open, ", "))
 	case err != nil:
 		s.problem("not settled after %s; still open: %s", limit, strings.Join(open, ", "))
 	}
