@@ -40,7 +40,7 @@ type committer struct {
 }
 
 // counts are what the committer did since it was opened.
-type counts struct{ batches, operations, reruns, panics, refused atomic.Uint64 }
+type counts struct{ batches, commits, operations, reruns, panics, refused atomic.Uint64 }
 
 func newCommitter(b *bolt.DB, space func() room, queue, most int) *committer {
 	return &committer{
@@ -219,7 +219,11 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 		}
 		return -1, nil
 	}
-	return -1, commitTx(tx)
+	if err := commitTx(tx); err != nil {
+		return -1, err
+	}
+	c.stats.commits.Add(1)
+	return -1, nil
 }
 
 // run lets one operation decide and then apply. A panic in it is its error: no stack, which may hold data.

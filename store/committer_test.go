@@ -219,8 +219,11 @@ func TestCommits_AreShared(t *testing.T) {
 			close(release)
 			wg.Wait()
 			after := db.Stats()
-			if got := after.Commits - before.Commits; got != 3 || after.Operations-before.Operations != callers {
+			if got := after.Batches - before.Batches; got != 3 || after.Operations-before.Operations != callers {
 				t.Errorf("round %d: %d batches of %d operations, want 3 of %d", round, got, after.Operations-before.Operations, callers)
+			}
+			if got, want := after.Commits-before.Commits, uint64(3*(1-round)); got != want {
+				t.Errorf("round %d: %d commits, want %d", round, got, want)
 			}
 		}
 		w.End()

@@ -97,7 +97,7 @@ func open(path string, o Options) (*DB, error) {
 		return nil, errors.Join(err, b.Close())
 	}
 	g := &gauge{
-		path: path, bolt: b, maxSize: o.MaxSize, free: o.Free,
+		path: path, bolt: b, pageSize: b.Info().PageSize, maxSize: o.MaxSize, free: o.Free,
 		stopClaims: o.StopClaimsBelow, refuseIntake: o.RefuseIntakeBelow,
 	}
 	c := newCommitter(b, g.measure, orDefault(o.Queue, defaultQueue), orDefault(o.Batch, defaultBatch))
@@ -169,8 +169,9 @@ func (db *DB) Close(ctx context.Context) error {
 
 // Stats are counters since the store was opened.
 type Stats struct {
-	Commits    uint64 // batches
-	Operations uint64 // operations in them
+	Batches    uint64 // transactions begun for what had arrived
+	Commits    uint64 // those that had something to write
+	Operations uint64 // operations in all batches
 	Reruns     uint64 // batches run again because an operation failed after its first write
 	Panics     uint64 // operations that panicked
 	Refused    uint64 // operations turned away: full queue, full disk, closing
@@ -181,7 +182,7 @@ type Stats struct {
 func (db *DB) Stats() Stats {
 	s := &db.committer.stats
 	return Stats{
-		Commits: s.batches.Load(), Operations: s.operations.Load(), Reruns: s.reruns.Load(),
+		Batches: s.batches.Load(), Commits: s.commits.Load(), Operations: s.operations.Load(), Reruns: s.reruns.Load(),
 		Panics: s.panics.Load(), Refused: s.refused.Load(), Queued: len(db.committer.queue),
 	}
 }

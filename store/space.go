@@ -17,6 +17,7 @@ type room struct {
 type gauge struct {
 	path         string
 	bolt         *bolt.DB
+	pageSize     int
 	maxSize      int64 // 0: no limit but the disk's
 	stopClaims   uint64
 	refuseIntake uint64
@@ -50,5 +51,5 @@ func (g *gauge) left() (uint64, error) {
 		left = min(left, uint64(max(0, g.maxSize-info.Size())))
 	}
 	inside := g.bolt.Stats().FreePageN
-	return left + uint64(max(0, inside))*uint64(g.bolt.Info().PageSize), nil
+	return left + uint64(max(0, inside))*uint64(g.pageSize), nil
 }

@@ -161,6 +161,29 @@ func TestFlippedByte_IsFoundByReadAndVerify(t *testing.T) {
 	}
 }
 
+// An index entry that leads to another row than it says is an error of the read that meets it, not an answer.
+func TestWrongIndexEntry_IsFoundByTheRead(t *testing.T) {
+	t.Parallel()
+	w, db := world(t, nil)
+	fill(w)
+	w.Must(db.Raw(func(tx *bolt.Tx) error {
+		deal, _ := tx.Bucket([]byte("credit by deal")).Cursor().First()
+		return errors.Join(
+			tx.Bucket([]byte("credit by state")).Put(append([]byte("\x06failed"), id(2)...), []byte{1}),
+			tx.Bucket([]byte("credit by deal")).Put(bytes.Clone(deal), id(2)),
+		)
+	}))
+	var damage *store.DamageError
+	if rows, err := db.Rows(t.Context(), credit.RowQuery{State: credit.Failed}); !errors.As(err, &damage) || damage.Bucket != "credit by state" {
+		t.Errorf("failed rows: %v, %v", rows, err)
+	}
+	ticket := w.Row(1).Ticket
+	if held, err := db.Holders(t.Context(), storetest.Identity, []uint64{ticket}); !errors.As(err, &damage) || damage.Bucket != "credit by deal" {
+		t.Errorf("holders: %v, %v", held, err)
+	}
+	w.Must(db.Close(t.Context()))
+}
+
 // Whatever bytes of the file are lost, opening, reading and verifying end in an error or a finding, never in a
 // crash, and never in a clean report about other data than was written.
 func TestRandomDamage_NeverCrashesAndNeverPasses(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"creditonce/credit"
@@ -273,12 +274,15 @@ func resultsAreCopies(w *World) {
 }
 
 // closedStoreIsBusy: after Close every verb says so, and Close again is fine.
-func closedStoreIsBusy(w *World) {
+func closedStoreIsBusy(_ *testing.T, open func(Setup) *World) {
+	w := open(Setup{Room: func() uint64 { return 1 << 40 }, StopClaimsBelow: 1, RefuseIntakeBelow: 1})
 	e := w.Event(Paid("pay-1", "", "", 500))
 	w.Must(w.B.Close(w.T.Context()))
 	_, err := w.B.Accept(w.T.Context(), e, w.rules().IntakeRules)
 	w.wantErr(err, credit.ErrBusy)
 	_, err = w.B.Counts(w.T.Context())
+	w.wantErr(err, credit.ErrBusy)
+	_, err = w.B.Dossier(w.T.Context(), 1)
 	w.wantErr(err, credit.ErrBusy)
 	w.Must(w.B.Close(w.T.Context()))
 }

@@ -55,6 +55,30 @@ func oneOpenRowPerLogin(w *World) {
 	}
 }
 
+// busySeesThroughLabels: a login is one at the MT5 server, whatever the config calls that server.
+func busySeesThroughLabels(w *World) {
+	open := w.Pay(1001, 500)
+	_, err := w.B.Advance(w.T.Context(), open.ID, w.Decisions("process-1")[open.ID])
+	w.Must(err)
+	w.InState(open.ID, credit.Claimed)
+	const label = "renamed"
+	w.Rules.Identities = map[string]string{label: Identity}
+	_, err = w.B.PutAccount(w.T.Context(), credit.Account{
+		Server: label, Identity: Identity, Login: 1001, Client: "client-1", Currency: Currency, Digits: 2,
+	}, "accounts-key", w.Clock.Now())
+	w.Must(err)
+	wish := w.Wish(Code(60), 1001, "client-1", 700)
+	wish.Deposit.Server = label
+	_, err = w.B.MakeDeposit(w.T.Context(), wish, w.rules())
+	w.Must(err)
+	row := w.Accept(w.Event(Paid("pay-60", "", Code(60), 700))).Rows[0].After
+	d, err := w.B.Dossier(w.T.Context(), row.ID)
+	w.Must(err)
+	if len(d.Busy) != 1 || d.Busy[0] != open.ID {
+		w.T.Errorf("busy: %v, want credit %d", d.Busy, open.ID)
+	}
+}
+
 // dealIsUnique: a ticket that is on one row of an MT5 server is refused on every other.
 func dealIsUnique(w *World) {
 	first := w.Pay(1001, 500)

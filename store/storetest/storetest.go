@@ -98,6 +98,7 @@ var promises = []promise{
 	on("DecideErrorWritesNothing", decideErrorWritesNothing),
 	on("DecidePanicIsAnError", decidePanicIsAnError),
 	on("DossierShowsTheSurroundings", dossierShowsTheSurroundings),
+	on("BusySeesThroughLabels", busySeesThroughLabels),
 	on("SnapshotsAreWhole", snapshotsAreWhole),
 	on("AnchorOnlyMovesForward", anchorOnlyMovesForward),
 	on("HistoryIsAppendOnlyAndChained", historyIsChained),
@@ -110,7 +111,7 @@ var promises = []promise{
 	on("SettleIsOneTransaction", settleIsOneTransaction),
 	on("MissingIsNotFound", missingIsNotFound),
 	on("ResultsAreCopies", resultsAreCopies),
-	on("ClosedStoreIsBusy", closedStoreIsBusy),
+	{"ClosedStoreIsBusy", closedStoreIsBusy},
 	{"LowSpaceRefusesIntake", lowSpaceRefusesIntake},
 	{"RandomOpsMatchModel", randomOpsMatchModel},
 }
