@@ -23,7 +23,7 @@ func (dec Decision) Changes(row Credit) (Changes, error) {
 		if err != nil {
 			return Changes{}, err
 		}
-		open, closing := rowTasks(change.After, after, t.actor, t.at)
+		open, closing := rowTasks(change.After, after, entry)
 		out.Open, out.Close = append(out.Open, open...), append(out.Close, closing...)
 		change.After, change.Entries, last = after, append(change.Entries, entry), *t
 	}

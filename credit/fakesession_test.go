@@ -96,16 +96,22 @@ func (m *fakeMT5) see(q LookQuery) Sighting {
 }
 
 // Balance implements Session.
-func (m *fakeMT5) Balance(_ context.Context, c Call) CallResult {
+func (m *fakeMT5) Balance(ctx context.Context, c Call) CallResult {
 	m.enter("balance on " + string(m.stateOf(c.Reference)))
 	m.mu.Lock()
 	m.calls = append(m.calls, c)
 	n := len(m.calls)
 	m.mu.Unlock()
+	var r CallResult
 	if m.balance == nil {
-		return m.apply(c)
+		r = m.apply(c)
+	} else {
+		r = m.balance(n, c)
 	}
-	return m.balance(n, c)
+	if ctx.Err() != nil { // an adapter gives up a call whose context ended
+		return CallResult{Outcome: OutcomeUnknown, Detail: ctx.Err().Error()}
+	}
+	return r
 }
 
 func (m *fakeMT5) stateOf(ref Reference) State {
@@ -138,8 +144,11 @@ func (m *fakeMT5) add(login uint64, action int, a Amount, comment string) Deal {
 }
 
 // Deal implements Session.
-func (m *fakeMT5) Deal(_ context.Context, ticket uint64) (Deal, error) {
+func (m *fakeMT5) Deal(ctx context.Context, ticket uint64) (Deal, error) {
 	m.enter("deal")
+	if ctx.Err() != nil {
+		return Deal{}, ctx.Err()
+	}
 	m.mu.Lock()
 	var found Deal
 	ok := false

@@ -71,7 +71,7 @@ type Changes struct {
 	Deposit *Deposit // inserted, or changed where the code exists
 	Account *Account // inserted or changed
 	Open    []Task
-	Close   []TaskClose
+	Close   []TaskClose // before Open: a task may end and another with its key begin
 }
 
 // Receipt is the answer to an accepted event.
@@ -361,7 +361,7 @@ func (in *intake) apply(row Credit, before *Credit, t Transition, d *Deposit) er
 			return err
 		}
 	}
-	open, closing := rowTasks(row, after, in.event.Provider, in.rules.Now)
+	open, closing := rowTasks(row, after, entry)
 	in.out.Open = append(in.out.Open, open...)
 	in.out.Close = append(in.out.Close, closing...)
 	return nil

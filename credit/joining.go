@@ -76,10 +76,14 @@ func (j *joining) taking(row Credit, d Deposit) *Deposit {
 	return &d
 }
 
-// rowTasks opens and closes the tasks that follow from a row's move.
-func rowTasks(before, after Credit, actor string, now time.Time) (open []Task, closing []TaskClose) {
-	now = instant(now)
+// rowTasks opens and closes the tasks that follow from a row's move, which the history entry tells.
+func rowTasks(before, after Credit, move Entry) (open []Task, closing []TaskClose) {
+	actor, now := move.Actor, move.At
 	entity := RowEntity(after.ID)
+	if before.State == Held && after.State == Held && waitsForDeposit(before.Holds) && !waitsForDeposit(after.Holds) {
+		// The task of a grace time that is over says that the deposit record is missing and that nothing else is.
+		closing = append(closing, TaskClose{Key: TaskKey{TaskHeld, entity}, By: actor, At: now, Reason: "the row waits for something else now"})
+	}
 	if after.State == Held && wantsTask(after.Holds) {
 		open = append(open, Task{
 			Kind: TaskHeld, Entity: entity, OpenedAt: now,
@@ -91,7 +95,7 @@ func rowTasks(before, after Credit, actor string, now time.Time) (open []Task, c
 	if after.State == Failed && before.State != Failed {
 		open = append(open, Task{
 			Kind: TaskFailed, Entity: entity, OpenedAt: now,
-			Summary: "MT5 refused the operation on login " + loginText(after.Login),
+			Summary: "the operation on login " + loginText(after.Login) + " failed: " + move.Reason,
 			Next:    "mend the cause at MT5 and ask for a retry, or close the row",
 			Records: []Record{rowRecord(after)},
 		})

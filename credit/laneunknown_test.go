@@ -306,6 +306,34 @@ func TestLeaseEnd_LateAnswerWithoutADealRestartsTheQuarantine(t *testing.T) {
 	})
 }
 
+func TestLiveCall_IsNeverDeclaredAbsentByAnotherLane(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.paid(testLogin, 1)
+		w.mt5.balance = func(_ int, c Call) CallResult {
+			time.Sleep(40 * time.Minute)
+			return w.mt5.apply(c)
+		}
+		w.start()
+		w.pass(3 * time.Minute)
+		w.wantState(id, Unknown)
+		ctx, cancel := context.WithCancel(context.Background())
+		other, ended := *w.lane, make(chan error) // of the same login, as no configuration should have it
+		go func() { ended <- other.Run(ctx) }()
+		w.pass(30 * time.Minute)
+		if row := w.wantState(id, Unknown); row.Looks < 10 || row.FirstAbsent != nil {
+			t.Errorf("%d looks, first absent %v: want many, and none that counts", row.Looks, row.FirstAbsent)
+		}
+		w.wantCalls(1, 0)
+		w.pass(10 * time.Minute)
+		w.wantState(id, Done)
+		w.wantCalls(1, 1)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestShutdown_DuringACallStillRecordsTheOutcome(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)

@@ -82,17 +82,17 @@ func (b *memBook) write(ch Changes) (opened, closed []Task, err error) {
 	if ch.Account != nil {
 		b.accounts[loginKey{ch.Account.Server, ch.Account.Login}] = *ch.Account
 	}
+	for _, c := range ch.Close {
+		if i := b.open(c.Key); i >= 0 {
+			b.tasks[i].ClosedAt, b.tasks[i].ClosedBy, b.tasks[i].Reason = c.At, c.By, c.Reason
+			closed = append(closed, b.tasks[i])
+		}
+	}
 	for _, t := range ch.Open {
 		if b.open(t.Key()) < 0 {
 			t.ID = TaskID(len(b.tasks) + 1)
 			b.tasks = append(b.tasks, t)
 			opened = append(opened, t)
-		}
-	}
-	for _, c := range ch.Close {
-		if i := b.open(c.Key); i >= 0 {
-			b.tasks[i].ClosedAt, b.tasks[i].ClosedBy, b.tasks[i].Reason = c.At, c.By, c.Reason
-			closed = append(closed, b.tasks[i])
 		}
 	}
 	return opened, closed, nil

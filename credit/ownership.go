@@ -66,7 +66,7 @@ func (out *Changes) accountChanged(row Credit, prior, a Account, actor string, n
 	}
 	before := row
 	out.Rows = append(out.Rows, RowChange{Before: &before, After: after, Entries: []Entry{entry}})
-	open, closing := rowTasks(row, after, actor, now)
+	open, closing := rowTasks(row, after, entry)
 	out.Open, out.Close = append(out.Open, open...), append(out.Close, closing...)
 	return nil
 }
