@@ -1,9 +1,6 @@
 package credit
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // joining is the meeting of a row and its deposit: the checks that design §5.3 calls birth checks.
 type joining struct {
