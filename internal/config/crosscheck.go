@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// smallestStore is the room that a new store takes and a little more: its file is laid out in steps of 16 MiB.
+const smallestStore = 32 << 20
+
 // crossCheck reports what only two options together show. It looks at c alone, which holds defaults where an option
 // was faulty; the reader only gives the places.
 func (r *reader) crossCheck(c *Config) {
@@ -26,6 +29,11 @@ func (r *reader) crossCheck(c *Config) {
 	if c.Space.RefuseIntakeBelow >= c.Space.StopClaimsBelow {
 		r.fault("space.refuse_intake_below", "%s is not below stop_claims_below (%s); claims must stop while events can still be stored",
 			FormatSize(c.Space.RefuseIntakeBelow), FormatSize(c.Space.StopClaimsBelow))
+	}
+	// The room left below max_store counts like the disk's: a smaller one would refuse everything from the first start.
+	if need := c.Space.StopClaimsBelow + smallestStore; c.Space.MaxStore < need {
+		r.fault("space.max_store", "%s leaves no room above stop_claims_below (%s), so nothing would ever be accepted; write at least %s",
+			FormatSize(c.Space.MaxStore), FormatSize(c.Space.StopClaimsBelow), FormatSize(need))
 	}
 }
 
