@@ -78,10 +78,7 @@ func (k *Keeper) unserved(ctx context.Context, now, schedule time.Time) error {
 
 // Run works until ctx ends or the store stops. It returns nil when ctx ended it.
 func (k *Keeper) Run(ctx context.Context) error {
-	for {
-		if err := k.Clock.Wait(ctx, k.Clock.Boot()+keeperEvery, nil); err != nil {
-			return nil
-		}
+	for k.Clock.Wait(ctx, k.Clock.Boot()+keeperEvery, nil) == nil {
 		err := k.round(ctx)
 		switch {
 		case err == nil, ctx.Err() != nil:
@@ -91,6 +88,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 			k.Observer.Note(ctx, Note{What: "keeper round not finished", Err: err, Retry: keeperEvery})
 		}
 	}
+	return nil
 }
 
 func (k *Keeper) round(ctx context.Context) error {

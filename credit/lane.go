@@ -26,8 +26,9 @@ type Lane struct {
 	Wake     <-chan struct{} // a row became pending
 	Dealer   uint64          // the manager's login: a deal of another dealer is reported; 0: not checked
 
-	down  bool                 // the session was not ready at the last round
-	aside map[ID]time.Duration // rows that could not be worked, and until when (boot clock) they wait
+	down   bool                 // the session was not ready at the last round
+	behind behind               // logins with rows that wait for their turn
+	aside  map[ID]time.Duration // rows that could not be worked, and until when (boot clock) they wait
 }
 
 const (
@@ -41,16 +42,14 @@ func (l *Lane) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		next, err := l.round(ctx)
 		switch {
-		case err == nil:
-		case ctx.Err() != nil:
-			return nil
+		case err == nil, ctx.Err() != nil:
 		case errors.Is(err, ErrBusy): // what was due stays due
 			l.Observer.Note(ctx, Note{What: "store busy", Err: err, Retry: idlePoll})
 			next = idlePoll
 		default:
 			return fmt.Errorf("lane %s/%d: %w", l.Server, l.Shard, err)
 		}
-		if err := l.Clock.Wait(ctx, l.Clock.Boot()+next, l.Wake); err != nil {
+		if l.Clock.Wait(ctx, l.Clock.Boot()+next, l.Wake) != nil {
 			break
 		}
 	}
@@ -185,6 +184,15 @@ func (l *Lane) advance(ctx context.Context, id ID, decide Decide) (Result, error
 	}
 	Announce(ctx, l.Observer, nil, res.Opened, res.Closed)
 	return res, nil
+}
+
+// settle is advance for a move that may end the row's turn on its login.
+func (l *Lane) settle(ctx context.Context, id ID, decide Decide) (Result, error) {
+	res, err := l.advance(ctx, id, decide)
+	if err != nil {
+		return res, err
+	}
+	return res, l.followUp(ctx, res.Row)
 }
 
 // look asks MT5 for the row's deals and judges the answer. before is an earlier sighting to go on from, or nil.

@@ -5,8 +5,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -123,14 +125,18 @@ func TestEveryTransition_KnowsEveryConstructorOfThePackage(t *testing.T) {
 	for _, c := range everyTransition() {
 		known[c.constructor] = true
 	}
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0)
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := 0
-	for name, f := range packages["credit"].Files {
-		if len(name) > 8 && name[len(name)-8:] == "_test.go" {
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
 			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
 		for _, decl := range f.Decls {
 			fn, ok := decl.(*ast.FuncDecl)

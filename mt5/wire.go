@@ -203,5 +203,5 @@ func plainly(ctx context.Context, err error) error {
 // reset ends the connection without a TLS good-bye: with linger 0 the kernel drops what has not left.
 func (w *wire) reset() {
 	w.spent = true
-	_ = w.under.Conn.Close()
+	_ = w.under.Close()
 }

@@ -119,10 +119,10 @@ func dayTotal(tx *bolt.Tx, server string, login uint64, like credit.Amount, now 
 	}
 	for _, row := range rows {
 		if _, err := row.Amount.Add(like); err != nil {
-			return row.Amount, nil
+			return row.Amount, nil //nolint:nilerr // see above: the domain meets the same error
 		}
 		if total, err = total.Add(row.Amount); err != nil {
-			return row.Amount, nil
+			return row.Amount, nil //nolint:nilerr // see above: the domain meets the same error
 		}
 	}
 	return total, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"creditonce/credit"
 )
@@ -133,9 +134,9 @@ func openBolt(path string, o Options) (b *bolt.DB, err error) {
 	}
 	b, err = bolt.Open(path, 0o600, opts)
 	switch {
-	case errors.Is(err, bolt.ErrTimeout):
+	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, errors.New("another program has the file open (a copy or a check of the live file?): end it first")
-	case errors.Is(err, bolt.ErrInvalid), errors.Is(err, bolt.ErrVersionMismatch), errors.Is(err, bolt.ErrChecksum):
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
 		return nil, fmt.Errorf("the file is no bbolt database, or its head is damaged (%w): restore a backup, and keep this file", err)
 	case err != nil:
 		return nil, err
@@ -210,7 +211,7 @@ func (db *DB) read(ctx context.Context, fn func(*bolt.Tx) error) (err error) {
 		}
 	}()
 	err = db.bolt.View(fn)
-	if errors.Is(err, bolt.ErrDatabaseNotOpen) {
+	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return fmt.Errorf("the store is closed: %w", credit.ErrBusy)
 	}
 	return err

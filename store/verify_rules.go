@@ -118,7 +118,7 @@ func (v *verifier) checkJoined(tx *bolt.Tx, c credit.Credit) error {
 func (v *verifier) crossEntry(tx *bolt.Tx, e credit.Entry) error {
 	row, err := credits.get(tx, idKey(uint64(e.Credit)))
 	if err != nil {
-		return nil // named by the rows' own walk
+		return nil //nolint:nilerr // the rows' own walk names it
 	}
 	if row == nil || e.Seq > row.Entries {
 		v.find("bucket %q: entry %d of credit %d belongs to no row, or lies beyond its end", history.bucket, e.Seq, e.Credit)
@@ -133,7 +133,7 @@ func (v *verifier) crossDeposit(tx *bolt.Tx, d numberedDeposit) error {
 	}
 	row, err := credits.get(tx, idKey(uint64(d.Deposit.Credit)))
 	if err != nil {
-		return nil // named by the rows' own walk
+		return nil //nolint:nilerr // the rows' own walk names it
 	}
 	if row == nil || row.Deposit != d.Deposit.Code {
 		v.find("bucket %q: deposit %d is taken by credit %d, which has not joined it", deposits.bucket, d.Number, d.Deposit.Credit)

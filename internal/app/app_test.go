@@ -228,7 +228,7 @@ func TestStopDoesNotWaitForClientsThatSayNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Close()
+			t.Cleanup(func() { c.Close() })
 			if _, err := c.Write([]byte(said)); err != nil {
 				t.Fatal(err)
 			}
