@@ -213,7 +213,7 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 		wrote = wrote || w.dirty
 	}
 	ended = true
-	if !wrote { // nothing but repeats and refusals: their verdicts rest on what is committed already
+	if !wrote || commitLeftOut() { // nothing but repeats and refusals: their verdicts rest on what is committed already
 		if err := tx.Rollback(); err != nil {
 			return -1, fmt.Errorf("end a transaction without writes: %w", err)
 		}
