@@ -26,9 +26,9 @@ type Lane struct {
 	Wake     <-chan struct{} // a row became pending
 	Dealer   uint64          // the manager's login: a deal of another dealer is reported; 0: not checked
 
-	down   bool                 // the session was not ready at the last round
-	behind behind               // logins with rows that wait for their turn
-	aside  map[ID]time.Duration // rows that could not be worked, and until when (boot clock) they wait
+	down  bool // the session was not ready at the last round
+	queue queue // logins with rows that wait for their turn
+	aside map[ID]time.Duration // rows that could not be worked, and until when (boot clock) they wait
 }
 
 const (
@@ -93,7 +93,7 @@ func (l *Lane) round(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	if len(work) > 0 {
-		return 0, nil
+		return 0, l.followUp(ctx)
 	}
 	return sleep, nil
 }
@@ -183,16 +183,8 @@ func (l *Lane) advance(ctx context.Context, id ID, decide Decide) (Result, error
 		l.Observer.Note(ctx, Note{What: "row moved", Row: &res.Row, Entry: &res.Entries[i]})
 	}
 	Announce(ctx, l.Observer, nil, res.Opened, res.Closed)
+	l.queue.seen(res.Row)
 	return res, nil
-}
-
-// settle is advance for a move that may end the row's turn on its login.
-func (l *Lane) settle(ctx context.Context, id ID, decide Decide) (Result, error) {
-	res, err := l.advance(ctx, id, decide)
-	if err != nil {
-		return res, err
-	}
-	return res, l.followUp(ctx, res.Row)
 }
 
 // look asks MT5 for the row's deals and judges the answer. before is an earlier sighting to go on from, or nil.

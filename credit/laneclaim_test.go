@@ -144,6 +144,48 @@ func TestLane_OneOpenRowALogin(t *testing.T) {
 	})
 }
 
+// Each row of a login has its turn as soon as the one before it is settled, however long it has waited: the waits
+// do not add up.
+func TestLane_RowsBehindAnotherHaveTheirTurnWhenItIsSettled(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const rows = 8
+		lose := true
+		w.mt5.balance = func(_ int, c Call) CallResult {
+			r := w.mt5.apply(c)
+			if lose {
+				w.mt5.hidden[r.Ticket] = true
+				return CallResult{Outcome: OutcomeUnknown, Detail: "reply lost"}
+			}
+			return r
+		}
+		first := w.paid(testLogin, 1)
+		w.start()
+		w.pass(time.Second)
+		w.wantState(first, Unknown)
+		var waiting []ID
+		for n := range rows {
+			waiting = append(waiting, w.paid(testLogin, n+2))
+		}
+		w.pass(8 * time.Minute)
+		for _, id := range waiting {
+			w.wantState(id, Pending)
+		}
+		lose = false
+		clear(w.mt5.hidden)
+		for w.row(first).State != Done {
+			w.pass(time.Second)
+		}
+		w.pass(2 * time.Second)
+		for _, id := range waiting {
+			if row := w.wantState(id, Done); row.Attempt != 1 {
+				t.Errorf("row %d has %d attempts", id, row.Attempt)
+			}
+		}
+		w.wantCalls(rows+1, rows+1)
+		w.wantTasks("")
+	})
+}
+
 func TestClaim_LoginThatIsBusyOnlyInsideTheTransactionWaits(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)

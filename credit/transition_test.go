@@ -43,6 +43,7 @@ func everyTransition() []constructed {
 		{"graced", graced(noon, "a"), stay(Held)},
 		{"claimed", claimed(noon, "a", "token", mark, look), map[State]State{Pending: Claimed}},
 		{"postponed", postponed(noon, "a", "r", noon, noon), stay(Pending)},
+		{"followed", followed(noon, "a", noon), stay(Pending)},
 		{"done", done(noon, ByWorker, "a", "found before the call", Pending, "", deal, Evidence{}, noon, time.Hour), map[State]State{Pending: Done}},
 		{"done", done(noon, ByWorker, "a", "done", Claimed, "token", deal, Evidence{}, noon, time.Hour), map[State]State{Claimed: Done}},
 		{"done", done(noon, ByResolver, "a", "found", Unknown, "", deal, Evidence{}, noon, time.Hour), map[State]State{Unknown: Done}},

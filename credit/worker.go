@@ -14,6 +14,7 @@ func (l *Lane) pay(ctx context.Context, d Dossier, ready error) error {
 		return l.postpone(ctx, d.Row, "MT5 cannot be reached: "+ready.Error(), nil)
 	}
 	if len(d.Busy) > 0 { // cheap look before the look; the claim checks again inside its transaction
+		l.queue.wait(d.Row.Login)
 		return l.postpone(ctx, d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), nil)
 	}
 	fresh, look, newest, err := l.prepare(ctx, d)
@@ -133,7 +134,7 @@ func (l *Lane) postponement(row Credit, reason string, since, now, schedule time
 		since = row.StuckSince
 	}
 	stuck := schedule.Sub(since)
-	wait := min(max(l.Timing.Retry, stuck), max(time.Minute, l.Timing.Retry))
+	wait := min(max(l.Timing.Retry, stuck), max(longestRetry, l.Timing.Retry))
 	t := postponed(now, l.actor(), reason, since, schedule.Add(wait))
 	dec := Decision{Move: &t}
 	if stuck >= l.Timing.TaskAfter {
