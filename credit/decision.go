@@ -2,6 +2,7 @@ package credit
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -9,7 +10,7 @@ import (
 // its move. An engine calls it inside the transaction, with the row it read there, and writes the result; it
 // adds no rule of its own. Decision.Anchor is the engine's to keep where its ticket is newer.
 func (dec Decision) Changes(row Credit) (Changes, error) {
-	out := Changes{Open: dec.Open, Close: dec.Close}
+	out := Changes{Open: plainTasks(dec.Open), Close: slices.Clone(dec.Close)}
 	if dec.Move == nil {
 		return out, nil
 	}

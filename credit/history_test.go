@@ -1,11 +1,13 @@
 package credit
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // aLife is a row with a long history: born held, joined, claimed, lost, looked at twice, re-issued, done.
@@ -67,6 +69,11 @@ func TestCheckChain_AcceptsAnHonestLifeAlsoAfterItWasStoredAndRead(t *testing.T)
 		}
 		if err := CheckChain(row, entries); err != nil {
 			t.Fatalf("read back: %v", err)
+		}
+	}
+	for _, e := range entries {
+		if b := must(json.Marshal(e)); !utf8.Valid(b) || bytes.Contains(b, []byte(`\ufffd`)) {
+			t.Errorf("entry %d keeps bytes that are no text: %s", e.Seq, b)
 		}
 	}
 	if err := CheckChain(Credit{}, nil); err != nil {

@@ -29,6 +29,7 @@ type Reception struct {
 // get its 2xx.
 func (r *Reception) Receive(ctx context.Context, e Event) (Receipt, error) {
 	r.Observer.Step(ctx, Step{Name: StepVerified})
+	e = plainEvent(e)
 	receipt, err := r.Book.Accept(ctx, e, IntakeRules{
 		Now: r.Clock.Now(), Schedule: r.Process.Schedule(r.Clock), HeldGrace: r.HeldGrace, DayLimits: r.DayLimits,
 		Servers: r.Servers,

@@ -54,7 +54,7 @@ func Apply(row Credit, t Transition) (Credit, Entry, error) {
 	settle(&after, t.at)
 	entry := Entry{
 		Credit: row.ID, Seq: row.Entries + 1, At: instant(t.at), By: t.by, Actor: t.actor, Move: t.name,
-		From: row.State, To: after.State, Reason: t.reason, Evidence: t.evidence, Previous: row.Head,
+		From: row.State, To: after.State, Reason: plain(t.reason), Evidence: plainEvidence(t.evidence), Previous: row.Head,
 	}
 	after.Entries, after.Head = entry.Seq, entry.Digest()
 	return after, entry, nil
