@@ -26,8 +26,8 @@ type Lane struct {
 	Wake     <-chan struct{} // a row became pending
 	Dealer   uint64          // the manager's login: a deal of another dealer is reported; 0: not checked
 
-	down  bool // the session was not ready at the last round
-	queue queue // logins with rows that wait for their turn
+	down  bool                 // the session was not ready at the last round
+	queue queue                // logins with rows that wait for their turn
 	aside map[ID]time.Duration // rows that could not be worked, and until when (boot clock) they wait
 }
 
