@@ -20,7 +20,8 @@ type Deposit struct {
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
 	ClosedAt  time.Time `json:"closed_at,omitzero"`
-	Credit    ID        `json:"credit,omitempty"` // the row that took it; 0 until a part is paid
+	ClosedBy  string    `json:"closed_by,omitempty"` // name of the API key that closed it
+	Credit    ID        `json:"credit,omitempty"`    // the row that took it; 0 until a part is paid
 }
 
 // Account is what the firm registered about a login: who owns it, and how its money is written.
@@ -54,6 +55,9 @@ type DepositView struct {
 	Deposit Deposit
 	Row     *Credit // the row that took the deposit; nil before payment
 	Tasks   int     // open tasks about that row
+	// OverDay tells, of a deposit that is just being made, that paid at this very moment it would take the login over
+	// its limit of the UTC day.
+	OverDay bool
 }
 
 // State derives the deposit's state at now (UTC).

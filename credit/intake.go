@@ -228,6 +228,7 @@ func (in *intake) bornRow(part Part) error {
 	} else {
 		holds = withHolds(holds, in.joining().checks(draft, *d)...)
 		writeDeposit(&draft, *d, in.joining().reference(draft, *d))
+		draft.Further = isFurther(holds)
 	}
 	var next time.Time
 	switch {

@@ -91,7 +91,8 @@ func OpenDeposit(n NewDeposit, found DepositFound, rules DepositRules) (DepositO
 	if err != nil {
 		return DepositOutcome{}, fmt.Errorf("open deposit %s: %w", d.Code, err)
 	}
-	view := DepositView{Deposit: *changes.Deposit, Row: row}
+	day := joining{rules: rules.IntakeRules, dayTotal: found.DayTotal, taken: &Amount{}}
+	view := DepositView{Deposit: *changes.Deposit, Row: row, OverDay: row == nil && day.overLimit(d.Credited)}
 	if row != nil && row.State == Held && wantsTask(row.Holds) {
 		view.Tasks = 1
 	}
@@ -195,4 +196,19 @@ func checkConversion(d Deposit, rules DepositRules) error {
 		return Refuse("conversion_differs", "paid x rate is not the credited amount within one minor unit")
 	}
 	return nil
+}
+
+// CloseDeposit decides that a deposit is not to be paid any more (design §2): a payment that the provider dates later
+// is held. It is pure. An expired deposit closes like an open one. Closing again changes nothing, and the first
+// closing stays. A deposit that a payment has taken is refused as deposit_paid: what is paid is credited, or left to
+// people. by is the API key's name.
+func CloseDeposit(d Deposit, by string, now time.Time) (Changes, error) {
+	switch {
+	case d.Credit != 0:
+		return Changes{}, Refuse("deposit_paid", "the deposit was paid; it cannot be closed any more")
+	case !d.ClosedAt.IsZero():
+		return Changes{}, nil
+	}
+	d.ClosedAt, d.ClosedBy = instant(now), by
+	return Changes{Deposit: &d}, nil
 }

@@ -60,6 +60,7 @@ type Credit struct {
 	// What the deposit says. Empty until a deposit joins, then written once and never changed.
 	Deposit   string    `json:"deposit,omitempty"` // deposit code
 	DepositAt time.Time `json:"deposit_at,omitzero"`
+	Further   bool      `json:"further,omitempty"`  // another row had taken the deposit already
 	Server    string    `json:"server,omitempty"`   // the config's label of the MT5 server
 	Identity  string    `json:"identity,omitempty"` // the MT5 server's own name
 	Login     uint64    `json:"login,string,omitempty"`

@@ -118,7 +118,7 @@ func joined(at time.Time, actor string, event EventID, d Deposit, ref Reference,
 		},
 		change: func(c *Credit) {
 			writeDeposit(c, d, ref)
-			c.Code = d.Code
+			c.Code, c.Further = d.Code, isFurther(found)
 			c.Holds = withHolds(withoutHolds(c.Holds, HoldNoDeposit), found...)
 			c.NextAt = time.Time{}
 			if len(c.Holds) == 0 {
