@@ -19,6 +19,7 @@ var importTable = map[string][]string{
 	"internal/app":    {"credit", "store", "webhook", "webhook/stripe", "mt5", "internal/api", "internal/config"},
 	"internal/demo":   {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/config": {},
+	"internal/bench":  {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/api":    {"credit"},
 	"webhook":         {"credit"},
 	"webhook/stripe":  {"webhook", "credit"},
@@ -26,7 +27,7 @@ var importTable = map[string][]string{
 	"mt5":             {"credit"},
 	"mt5/fakemt5":     {},
 	"store":           {"credit"},
-	"store/storetest": {"credit"},
+	"store/storetest": {"credit", "store"},
 	"credit":          {},
 	".ci/testreport":  {},
 }

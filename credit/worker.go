@@ -139,7 +139,7 @@ func (l *Lane) postponement(row Credit, reason string, since, now, schedule time
 	dec := Decision{Move: &t}
 	if stuck >= l.Timing.TaskAfter {
 		dec.Open = []Task{task(TaskStuck, row, now, "a paid deposit cannot be credited: "+reason,
-			"see that MT5 and the account can be reached; the row goes on by itself")}
+			"see that MT5 and the account can be reached, and that the deals it showed before are still there; then the row goes on by itself")}
 	}
 	return dec
 }
