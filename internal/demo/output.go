@@ -103,24 +103,26 @@ func (o *output) open(sc scenario, b *board) *view {
 	return v
 }
 
-// loop draws after changes, and once a second so that times go on; a last time when it is stopped.
+// loop draws soon after a change, and once a second so that times go on; a last time when it is stopped.
 func (v *view) loop(changed <-chan struct{}, picture func()) {
-	tick := time.NewTicker(time.Second)
+	const idleFrames = int(time.Second / frameEvery)
+	tick := time.NewTicker(frameEvery)
 	defer tick.Stop()
-	for {
-		picture()
-		select {
-		case <-v.stop:
+	for idle, dirty := 0, true; ; idle++ {
+		if dirty || idle >= idleFrames {
 			picture()
-			return
-		case <-time.After(frameEvery):
+			idle, dirty = 0, false
 		}
 		select {
-		case <-changed:
 		case <-tick.C:
 		case <-v.stop:
 			picture()
 			return
+		}
+		select {
+		case <-changed:
+			dirty = true
+		default:
 		}
 	}
 }
