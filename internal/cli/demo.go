@@ -148,7 +148,7 @@ func (f demoFlags) print(p *Process, r demo.Result) error {
 	if r.FirstCredit > 0 {
 		_, _ = fmt.Fprintf(p.Stdout, "first deposit credited after %.1f s; all in %.1f s; seed %d\n", r.FirstCredit, r.Seconds, r.Seed)
 	}
-	return said(p, r.OK, r.Problems)
+	return said(p, r.OK, r.Folder, r.Problems)
 }
 
 func (f demoFlags) printAll(p *Process, r demo.Results) error {
@@ -166,10 +166,13 @@ func (f demoFlags) printAll(p *Process, r demo.Results) error {
 			problems = append(problems, s.Name+": "+text)
 		}
 	}
-	return said(p, r.OK, problems)
+	return said(p, r.OK, r.Folder, problems)
 }
 
-func said(p *Process, ok bool, problems []string) error {
+func said(p *Process, ok bool, folder string, problems []string) error {
+	if folder != "" {
+		_, _ = fmt.Fprintf(p.Stdout, "kept in %s\n", folder)
+	}
 	for _, text := range problems {
 		_, _ = fmt.Fprintf(p.Stdout, "  not as promised: %s\n", text)
 	}

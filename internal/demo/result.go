@@ -22,6 +22,7 @@ type Result struct {
 	FirstCredit float64  `json:"first_credit_seconds"`
 	OK          bool     `json:"ok"`
 	Problems    []string `json:"problems"`
+	Folder      string   `json:"folder,omitempty"` // of the show, when it was kept
 }
 
 // Results is what All came to.
@@ -37,6 +38,7 @@ type Results struct {
 	Seed      uint64            `json:"seed"`
 	Seconds   float64           `json:"seconds"`
 	OK        bool              `json:"ok"`
+	Folder    string            `json:"folder,omitempty"`
 }
 
 func (s *show) result(e evidence, v verdict) Result {
@@ -55,6 +57,9 @@ func (s *show) result(e evidence, v verdict) Result {
 		if mine[row.Code] {
 			r.States[row.State]++
 		}
+	}
+	if s.kept() {
+		r.Folder = s.stage.dir
 	}
 	r.OK = len(r.Problems) == 0
 	return r

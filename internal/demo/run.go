@@ -85,7 +85,11 @@ func RunAll(ctx context.Context, o Options) (Results, error) {
 	}
 	wg.Wait()
 	bill.close()
-	return collect(scenes, results, errs, o, begin), nil
+	all := collect(scenes, results, errs, o, begin)
+	if o.Dir != "" || o.Keep {
+		all.Folder = top
+	}
+	return all, nil
 }
 
 // collect turns an error of one scenario into a result that is not OK, so that the others still count.

@@ -252,11 +252,14 @@ func (s *show) end() error {
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
 	}
-	if s.o.Dir == "" && !s.o.Keep {
+	if !s.kept() {
 		errs = append(errs, os.RemoveAll(s.stage.dir))
 	}
 	return errors.Join(errs...)
 }
+
+// kept tells that the folder outlives the show.
+func (s *show) kept() bool { return s.o.Dir != "" || s.o.Keep }
 
 // markJournal remembers how far MT5's journal goes before this show does anything.
 func (s *show) markJournal() error {
