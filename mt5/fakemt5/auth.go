@@ -99,12 +99,24 @@ func (s *Server) authAnswer(req *request) reply {
 		}
 		cookie = hex.EncodeToString(random)
 	}
-	s.sessions.add(m, req.conn.id, cookie)
+	if refused := s.admit(m, req.conn.id, cookie); refused != nil {
+		return *refused
+	}
 	return reply{cookie: cookie, top: object{
 		{"version_access", number(versionAccess)},
 		{"version_trade", number(versionAccess)},
 		{"cli_rand_answer", randAnswer(hash, clientRand)},
 	}}
+}
+
+// admit makes the session, unless the manager has as many as the wire allows.
+func (s *Server) admit(m Manager, conn uint64, cookie string) (refused *reply) {
+	wire := s.wire()
+	if s.sessions.add(m, conn, cookie, wire.MaxSessions, wire.SessionOverflow == "oldest") {
+		return nil
+	}
+	r := Refusal(wire.SessionOverflow).reply()
+	return &r
 }
 
 func (s *Server) authRefused(code int) reply {

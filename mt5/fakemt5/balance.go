@@ -1,9 +1,6 @@
 package fakemt5
 
-import (
-	"errors"
-	"strconv"
-)
+import "strconv"
 
 // Deal actions (mt5-webapi.md §5).
 const (
@@ -50,18 +47,21 @@ func (s *Server) tradeBalance(req *request) reply {
 	if !req.session.manager.reaches(v.Group) {
 		return wire.NotPermitted.reply()
 	}
-	minor, err := parseMinor(req.params.Get("balance"), v.group.Digits)
-	switch {
-	case errors.Is(err, errMoneyTooMuch):
-		return codeReply(retMaxMoney)
-	case err != nil, minor == 0:
-		return codeReply(retParams)
+	if wire.DisabledBalance != "accept" && v.disabled() {
+		return Refusal(wire.DisabledBalance).reply()
+	}
+	minor, refused := wire.amount(req.params.Get("balance"), v.group.Digits)
+	if refused != nil {
+		return *refused
 	}
 	check := req.params.Get("check_margin") != "0"
 	o := order{
 		login: login, action: action, minor: minor, comment: req.params.Get("comment"),
-		checkMargin: check, skipBalance: !check && wire.RawSkipsBalance,
+		checkMargin: check && !wire.NegativeBalance, skipBalance: wire.NegativeBalance || !check && wire.RawSkipsBalance,
 		dealer: req.session.manager.Login, conn: req.conn.id, request: req.seq,
+	}
+	if wire.BalanceDealer == "zero" {
+		o.dealer = 0
 	}
 	return s.executeOrder(o, v.group.Digits, req.tamper)
 }

@@ -23,7 +23,9 @@ type connection struct {
 	busy     bool
 	timer    Timer
 	closed   bool
-	previous []byte // body of the last answer, for the desync fault
+	previous []byte    // body of the last answer, for the desync fault
+	second   time.Time // when the second began that burst counts
+	burst    int       // requests within it
 }
 
 type connKey struct{}
@@ -125,6 +127,17 @@ func (cs *connections) begin(c *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy, c.last = true, cs.clock.Now()
+}
+
+// floods counts a request and reports whether it is more than most within one second.
+func (cs *connections) floods(c *connection, most int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := cs.clock.Now(); now.Sub(c.second) >= time.Second {
+		c.second, c.burst = now, 0
+	}
+	c.burst++
+	return most > 0 && c.burst > most
 }
 
 func (cs *connections) end(c *connection) {

@@ -1,6 +1,7 @@
 package fakemt5
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -17,7 +18,7 @@ func (s *Server) dealGet(req *request) reply {
 	if !ok {
 		return s.wire().UnknownTicket.reply()
 	}
-	return answerReply(dealRow(e))
+	return answerReply(s.dealRow(e))
 }
 
 // visibleDeal finds a deal that this manager may see now.
@@ -34,7 +35,7 @@ func (s *Server) visibleDeal(req *request, ticket uint64) (JournalEntry, bool) {
 func (s *Server) span(req *request, unknown Refusal, empty func() reply) (w window, refused *reply) {
 	settle := func(r reply) (window, *reply) { return window{}, &r }
 	login, okLogin := req.number("login")
-	from, to, okSpan := req.fromTo()
+	from, to, okSpan := s.fromTo(req)
 	if !okLogin || !okSpan {
 		return settle(codeReply(retParams))
 	}
@@ -50,10 +51,13 @@ func (s *Server) span(req *request, unknown Refusal, empty func() reply) (w wind
 	return window{login: login, from: from, to: to, now: s.wall.utc(), limit: allRows}, nil
 }
 
-// fromTo reads the window in seconds of the server's clock.
-func (r *request) fromTo() (from, to int64, ok bool) {
-	from, err1 := strconv.ParseInt(r.params.Get("from"), 10, 64)
-	to, err2 := strconv.ParseInt(r.params.Get("to"), 10, 64)
+// fromTo reads the window in seconds of the server's clock; both ends are in it.
+func (s *Server) fromTo(req *request) (from, to int64, ok bool) {
+	from, err1 := strconv.ParseInt(req.params.Get("from"), 10, 64)
+	to, err2 := strconv.ParseInt(req.params.Get("to"), 10, 64)
+	if s.wire().WindowEnd == "exclusive" {
+		to--
+	}
 	return from, to, err1 == nil && err2 == nil
 }
 
@@ -98,15 +102,50 @@ func (s *Server) dealGetPage(req *request) reply {
 	}
 	offset, okOffset := req.number("offset")
 	total, okTotal := req.number("total")
-	if !okOffset || !okTotal || total == 0 || offset > 1<<40 {
+	if !okOffset || !okTotal || max(offset, total) > 1<<40 {
 		return codeReply(retParams)
 	}
-	if long := s.wire().LongPage; total > pageRows && long != "cut" {
-		return Refusal(long).reply()
+	rows, refused := s.pageSize(total)
+	if refused != nil {
+		return *refused
 	}
-	w.offset, w.limit = int(offset), int(min(total, pageRows))
+	w.offset, w.limit = int(offset), rows
+	if s.wire().PageOrder == "newest" {
+		return s.rowsReply(s.newestFirst(w))
+	}
+	page, _ := s.book.dealsIn(w)
+	return s.rowsReply(page)
+}
+
+// pageSize is how many rows a page of total has here; refused is set when such a page is not given.
+func (s *Server) pageSize(total uint64) (rows int, refused *reply) {
+	wire := s.wire()
+	switch {
+	case total == 0 && wire.ZeroPage == "all":
+		return pageRows, nil
+	case total == 0 && wire.ZeroPage == "empty":
+		r := s.emptyPage()
+		return 0, &r
+	case total == 0:
+		r := Refusal(wire.ZeroPage).reply()
+		return 0, &r
+	case total <= pageRows, wire.LongPage == "all":
+		return int(total), nil
+	case wire.LongPage == "cut":
+		return pageRows, nil
+	}
+	r := Refusal(wire.LongPage).reply()
+	return 0, &r
+}
+
+// newestFirst is the page counted from the other end.
+func (s *Server) newestFirst(w window) []JournalEntry {
+	offset, limit := w.offset, w.limit
+	w.offset, w.limit = 0, allRows
 	rows, _ := s.book.dealsIn(w)
-	return s.rowsReply(rows)
+	slices.Reverse(rows)
+	rows = rows[min(offset, len(rows)):]
+	return rows[:min(limit, len(rows))]
 }
 
 func (s *Server) rowsReply(rows []JournalEntry) reply {
@@ -115,7 +154,7 @@ func (s *Server) rowsReply(rows []JournalEntry) reply {
 	}
 	out := make([]any, len(rows))
 	for i, e := range rows {
-		out[i] = dealRow(e)
+		out[i] = s.dealRow(e)
 	}
 	return answerReply(out)
 }
@@ -145,7 +184,7 @@ func (s *Server) dealGetBatch(req *request) reply {
 		}
 		return s.rowsReply(bySymbol(rows, req.list("symbol")))
 	}
-	from, to, ok := req.fromTo()
+	from, to, ok := s.fromTo(req)
 	views, okLogins := s.selectAccounts(req, logins, groups)
 	if !ok || !okLogins {
 		return codeReply(retParams)
@@ -195,14 +234,15 @@ func bySymbol(rows []JournalEntry, masks []string) []JournalEntry {
 }
 
 // dealRow is a deal with the fields of mt5-webapi.md §5, all of them.
-func dealRow(e JournalEntry) object {
+func (s *Server) dealRow(e JournalEntry) object {
+	wire := s.wire()
 	t, priceDigits, contract := Trade{}, 0, "0.00"
 	if e.Trade != nil {
 		t, priceDigits, contract = *e.Trade, 5, "100000.00"
 	}
 	price := number(formatMinor(t.Price, priceDigits))
 	zero := number(formatMinor(0, priceDigits))
-	reason := 2
+	reason := wire.reason()
 	if e.Trade != nil {
 		reason = 0
 	}
@@ -219,7 +259,7 @@ func dealRow(e JournalEntry) object {
 		{"PositionID", integer(t.Position)}, {"Comment", e.Comment}, {"ProfitRaw", cash(e.Minor)}, {"PricePosition", zero},
 		{"VolumeClosed", integer(t.Volume * uint64(t.Entry))}, {"VolumeClosedExt", integer(t.Volume * uint64(t.Entry) * 10_000)},
 		{"TickValue", number("0.00")}, {"TickSize", zero}, {"Flags", integer(0)}, {"Gateway", ""}, {"PriceGateway", zero},
-		{"ModifyFlags", integer(e.ModifyFlags)}, {"MarketBid", zero}, {"MarketAsk", zero}, {"MarketLast", zero},
+		{wire.ModifyKey, integer(e.ModifyFlags)}, {"MarketBid", zero}, {"MarketAsk", zero}, {"MarketLast", zero},
 		{"ApiData", []any{}},
 	}
 }

@@ -87,6 +87,10 @@ func (s *Server) serveWire(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // accept gives every connection one
 	}
 	s.conns.begin(c)
+	if s.conns.floods(c, s.wire().MaxPerSecond) {
+		c.reset()
+		panic(http.ErrAbortHandler)
+	}
 	name, status := strings.TrimPrefix(r.URL.Path, "/api/"), 0
 	params, err := readParams(r)
 	switch {

@@ -27,18 +27,20 @@
 //
 // # Guesses of this fake
 //
-// No source settles these; what can be switched is a field of Wire.
+// No source settles these; what can be switched is a field of Wire or of its part Unsettled.
 //
 //   - HTTP status and code of every refusal: unknown login, unknown ticket, a login
 //     outside the manager's groups, a dead session, a refused authentication.
 //   - Answers to an empty window, to a page of more than 100 rows, for an idle account.
 //   - auth/start answers for any login and auth/answer refuses; version below 484
 //     gives 1010, a bad agent or type 3, an answer after 10 s or without a start 1001.
-//   - Amount zero, exponent form and more decimals than the currency has give 3.
+//   - Amount zero, exponent form and more decimals than the currency has give 3; an account that is disabled or
+//     read-only takes deposits all the same; the balance cannot go below zero.
+//   - A page of 0 rows gives 3. Any number of sessions and requests is served.
 //   - Charge, correction and bonus move the balance, only type 3 moves the credit.
 //   - check_margin=0 lifts the margin check only (Wire.RawSkipsBalance lifts both).
 //   - A comment cut inside a surrogate pair loses the whole pair.
-//   - Dealer is the manager's login, Reason is 2 (dealer), DaylightState adds 60 minutes.
+//   - Dealer is the manager's login, Reason is 2 (dealer), DaylightState adds 60 minutes (Zone.DSTMinutes).
 //   - Oldest first means by server time and then by ticket, also in the repeated autumn hour.
 //   - Names and values of the cookie; common/get numbers; all answer texts after the code.
 //   - deal/update, the raw protocol and the old REST names do not exist here (404).

@@ -20,6 +20,7 @@ type plan struct {
 	body        func([]byte) []byte // replaces the encoded answer
 	cut         bool
 	desync      bool
+	twice       bool
 }
 
 // kindSpec is one kind of fault: where it makes sense, which parameters it needs
@@ -120,10 +121,11 @@ var kinds = map[Kind]kindSpec{
 		}
 		return ""
 	}, apply: totalChanges},
-	DealsBetween:  {where: "deal/*", check: needRows, apply: dealsBetween},
-	SessionLost:   {apply: func(p *plan, r Rule, _ *request) { p.killSession, p.execute = true, r.executes(false) }},
-	Desync:        {apply: func(p *plan, r Rule, _ *request) { p.execute, p.desync = r.executes(true), true }},
-	DuplicateExec: {where: "trade/balance", apply: func(_ *plan, r Rule, req *request) { req.tamper.copies++ }},
+	DealsBetween:   {where: "deal/*", check: needRows, apply: dealsBetween},
+	SessionLost:    {apply: func(p *plan, r Rule, _ *request) { p.killSession, p.execute = true, r.executes(false) }},
+	Desync:         {apply: func(p *plan, r Rule, _ *request) { p.execute, p.desync = r.executes(true), true }},
+	DuplicateReply: {apply: func(p *plan, r Rule, _ *request) { p.execute, p.twice = r.executes(true), true }},
+	DuplicateExec:  {where: "trade/balance", apply: func(_ *plan, r Rule, req *request) { req.tamper.copies++ }},
 }
 
 func needOneOf(given string) string {

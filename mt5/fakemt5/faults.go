@@ -41,6 +41,7 @@ const (
 	SessionLost     Kind = "session_lost"        // ends the session before answering; the next requests find none
 	SlowAnswer      Kind = "slow_answer"         // waits Delay, then executes and answers
 	Desync          Kind = "desync"              // executes, answers what the request before on this connection got
+	DuplicateReply  Kind = "duplicate_reply"     // executes, sends the answer twice on the connection
 	DuplicateExec   Kind = "duplicate_execute"   // executes twice, answers the first ticket
 )
 

@@ -2,6 +2,7 @@ package fakemt5
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -15,6 +16,7 @@ type outcome struct {
 	body   func([]byte) []byte
 	cut    bool
 	desync bool
+	twice  bool
 }
 
 // run carries a request through its plan: before, execute, after.
@@ -41,7 +43,7 @@ func (s *Server) run(ctx context.Context, req *request, ep endpoint, p plan) out
 	if p.killSession {
 		rep = s.deadSession()
 	}
-	return outcome{reply: rep, reset: p.dropAfter, body: p.body, cut: p.cut, desync: p.desync}
+	return outcome{reply: rep, reset: p.dropAfter, body: p.body, cut: p.cut, desync: p.desync, twice: p.twice}
 }
 
 // held executes at once, or from the server's own timer when the plan says so: that
@@ -127,14 +129,29 @@ func (s *Server) send(w http.ResponseWriter, req *request, out outcome) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	if rep.status != 0 {
-		w.WriteHeader(rep.status)
+	status := rep.status
+	if paired := s.wire().CodeStatus[rep.code]; status == 0 || (status == http.StatusOK && paired != 0) {
+		status = max(paired, http.StatusOK)
 	}
+	w.WriteHeader(status)
 	if !out.cut {
 		_, _ = w.Write(body)
+		if out.twice {
+			again(w, req.conn, status, body)
+		}
 		return
 	}
 	_, _ = w.Write(body[:len(body)/2])
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
+}
+
+// again sends the same answer once more, past net/http, which knows of one answer only: whoever uses the connection
+// next finds an answer that nobody asked for.
+func again(w http.ResponseWriter, c *connection, status int, body []byte) {
+	if http.NewResponseController(w).Flush() != nil {
+		return
+	}
+	_, _ = fmt.Fprintf(c.net, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s",
+		status, http.StatusText(status), len(body), body)
 }

@@ -171,6 +171,7 @@ func (s *Server) changeWire(change func(*Wire) error) (Wire, error) {
 	s.wireMu.Lock()
 	defer s.wireMu.Unlock()
 	w := s.wireV
+	w.CodeStatus = maps.Clone(w.CodeStatus) // a patch is decoded into the copy
 	if err := change(&w); err != nil {
 		return Wire{}, err
 	}

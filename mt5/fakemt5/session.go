@@ -26,13 +26,29 @@ type sessions struct {
 	live []*session
 }
 
-// add makes a session and ends the one its connection had.
-func (s *sessions) add(m Manager, conn uint64, cookie string) {
+// add makes a session and ends the one its connection had. Where the manager has most already (0: any number), its
+// oldest one ends, or without replace nothing is added and add returns false.
+func (s *sessions) add(m Manager, conn uint64, cookie string, most int, replace bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	s.live = slices.DeleteFunc(s.live, func(o *session) bool { return o.conn == conn })
+	s.live = slices.DeleteFunc(s.live, func(o *session) bool { return o.conn == conn || now.Sub(o.used) >= s.idle })
+	own := func(o *session) bool { return o.manager.Login == m.Login }
+	count := 0
+	for _, o := range s.live {
+		if own(o) {
+			count++
+		}
+	}
+	if most > 0 && count >= most {
+		if !replace {
+			return false
+		}
+		oldest := slices.IndexFunc(s.live, own)
+		s.live = slices.Delete(s.live, oldest, oldest+1)
+	}
 	s.live = append(s.live, &session{manager: m, conn: conn, cookie: cookie, started: now, used: now})
+	return true
 }
 
 // find returns the session that a request belongs to under the binding.

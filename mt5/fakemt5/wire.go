@@ -39,7 +39,7 @@ type Wire struct {
 	EmptyPage string `json:"empty_page,omitempty"`
 	// EmptyTotal answers get_total of an empty window: "zero" (default) or as EmptyPage.
 	EmptyTotal string `json:"empty_total,omitempty"`
-	// LongPage answers get_page with total above 100: "cut" (default, 100 rows) or a Refusal.
+	// LongPage answers get_page with total above 100: "cut" (default, 100 rows), "all" (as many as asked for) or a Refusal.
 	LongPage string `json:"long_page,omitempty"`
 
 	UnknownBalance Refusal `json:"unknown_balance,omitempty"` // trade/balance, unknown login: 13
@@ -68,6 +68,8 @@ type Wire struct {
 	RawSkipsBalance bool `json:"raw_skips_balance,omitempty"`
 	// RefuseConnections resets every new connection at once; open ones stay.
 	RefuseConnections bool `json:"refuse_connections,omitempty"`
+
+	Unsettled
 }
 
 func (w Wire) withDefaults() (Wire, error) {
@@ -90,6 +92,9 @@ func (w Wire) withDefaults() (Wire, error) {
 	if w.AuthRefused == 0 {
 		w.AuthRefused = 200
 	}
+	if err := w.Unsettled.withDefaults(); err != nil {
+		return w, err
+	}
 	return w, w.validate()
 }
 
@@ -104,7 +109,7 @@ func (w Wire) validate() error {
 		{"error_answer", w.ErrorAnswer, false, []string{"absent", "null"}},
 		{"empty_page", w.EmptyPage, true, []string{"array", "null", "absent"}},
 		{"empty_total", w.EmptyTotal, true, []string{"zero", "null", "absent"}},
-		{"long_page", w.LongPage, true, []string{"cut"}},
+		{"long_page", w.LongPage, true, []string{"cut", "all"}},
 		{"unknown_balance", string(w.UnknownBalance), true, nil},
 		{"unknown_user", string(w.UnknownUser), true, nil},
 		{"unknown_total", string(w.UnknownTotal), true, []string{"empty"}},

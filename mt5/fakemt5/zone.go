@@ -23,11 +23,16 @@ const (
 type Zone struct {
 	OffsetMinutes int     `json:"offset_minutes"`
 	DST           DSTRule `json:"dst,omitempty"`
+	// DSTMinutes is how far summer time is ahead; 60 when 0. That DaylightState adds exactly 60 minutes is not documented.
+	DSTMinutes int `json:"dst_minutes,omitempty"`
 }
 
 func (z Zone) validate() error {
 	if z.OffsetMinutes < -14*60 || z.OffsetMinutes > 14*60 {
 		return fmt.Errorf("zone: offset_minutes %d is outside -840..840", z.OffsetMinutes)
+	}
+	if z.DSTMinutes < 0 || z.DSTMinutes > 120 {
+		return fmt.Errorf("zone: dst_minutes %d is outside 0..120", z.DSTMinutes)
 	}
 	switch z.DST {
 	case DSTNone, DSTOff, DSTOn, DSTEU, DSTUS:
@@ -50,7 +55,7 @@ func (z Zone) summer(at time.Time) bool {
 		// Both changes are at 02:00 on the clock that is then in force.
 		standard := time.Duration(z.OffsetMinutes) * time.Minute
 		start := nthSunday(at.Year(), time.March, 2).Add(2*time.Hour - standard)
-		end := nthSunday(at.Year(), time.November, 1).Add(time.Hour - standard)
+		end := nthSunday(at.Year(), time.November, 1).Add(2*time.Hour - z.ahead() - standard)
 		return !at.Before(start) && at.Before(end)
 	default:
 		return false
@@ -61,9 +66,17 @@ func (z Zone) summer(at time.Time) bool {
 func (z Zone) offset(at time.Time) time.Duration {
 	d := time.Duration(z.OffsetMinutes) * time.Minute
 	if z.summer(at) {
-		d += time.Hour
+		d += z.ahead()
 	}
 	return d
+}
+
+// ahead is how far summer time is ahead of standard time.
+func (z Zone) ahead() time.Duration {
+	if z.DSTMinutes == 0 {
+		return time.Hour
+	}
+	return time.Duration(z.DSTMinutes) * time.Minute
 }
 
 // nthSunday is midnight UTC of the n-th Sunday of the month, the last one for n = -1.
@@ -108,7 +121,7 @@ func (w *wallClock) utcOfServerMsc(msc int64) time.Time {
 	defer w.mu.Unlock()
 	wall := time.UnixMilli(msc).UTC()
 	standard := time.Duration(w.zone.OffsetMinutes) * time.Minute
-	if early := wall.Add(-standard - time.Hour); w.zone.summer(early) {
+	if early := wall.Add(-standard - w.zone.ahead()); w.zone.summer(early) {
 		return early
 	}
 	return wall.Add(-standard)
