@@ -15,8 +15,9 @@ import (
 // directly what its line names and nothing else of this module. Test files are exempt.
 var importTable = map[string][]string{
 	".":               {"internal/cli"},
-	"internal/cli":    {"internal/app", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/cli":    {"internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/app":    {"credit", "store", "webhook", "webhook/stripe", "mt5", "internal/api", "internal/config"},
+	"internal/bench":  {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/demo":   {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/config": {},
 	"internal/bench":  {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},

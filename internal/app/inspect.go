@@ -168,3 +168,6 @@ func ProviderMinor(text, currency string) (int64, error) {
 	}
 	return units.Int64(), nil
 }
+
+// StorePath is the store's file in a data directory.
+func StorePath(dataDir string) string { return filepath.Join(dataDir, storeFile) }

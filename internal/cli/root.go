@@ -86,6 +86,8 @@ func newRoot(p *Process) *cobra.Command {
 		keysCommand(p),
 		fakeMT5Command(p),
 		fakePSPCommand(p),
+		benchCommand(p),
+		benchLoadCommand(p),
 		versionCommand(p),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes of all commands mean", Long: exitCodesHelp},
 	)
