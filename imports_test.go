@@ -20,7 +20,6 @@ var importTable = map[string][]string{
 	"internal/bench":  {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/demo":   {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/config": {},
-	"internal/bench":  {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/api":    {"credit"},
 	"webhook":         {"credit"},
 	"webhook/stripe":  {"webhook", "credit"},
