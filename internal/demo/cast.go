@@ -18,6 +18,7 @@ type deposit struct {
 	paid     money
 	credited money
 	rate     string // decimal text; empty where no conversion is needed
+	rateAt   string // when the rate was taken: a repeated request must be the same to the byte
 
 	// What the scenario promises.
 	wantDeals  int      // deals in MT5's journal

@@ -74,7 +74,8 @@ func (p *portal) putAccount(ctx context.Context, a account) error {
 	return nil
 }
 
-// open makes the deposit record; idem must be new for each deposit and the same for each repetition.
+// open makes the deposit record; idem must be new for each deposit and the same for each repetition. The time of d's
+// rate is fixed with the first try.
 func (p *portal) open(ctx context.Context, d *deposit, idem string) (depositAnswer, error) {
 	r := depositRequest{
 		Client: d.client, Server: serverLabel, Login: strconv.FormatUint(d.login, 10), Provider: pspLabel, Code: d.code,
@@ -82,7 +83,10 @@ func (p *portal) open(ctx context.Context, d *deposit, idem string) (depositAnsw
 		Credited: moneyJSON{d.credited.String(), d.credited.currency},
 	}
 	if d.rate != "" {
-		r.Rate = &rateJSON{Value: d.rate, Source: "demo table", At: p.now().UTC().Format(time.RFC3339)}
+		if d.rateAt == "" {
+			d.rateAt = p.now().UTC().Format(time.RFC3339)
+		}
+		r.Rate = &rateJSON{Value: d.rate, Source: "demo table", At: d.rateAt}
 	}
 	var a depositAnswer
 	if err := p.call(ctx, http.MethodPost, "/v1/deposits", p.keys.deposits, idem, r, &a); err != nil {
