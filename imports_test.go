@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,28 +15,31 @@ import (
 // importTable is the direction of imports between our own packages (docs/architecture.md, "Layout"): each package may import
 // directly what its line names and nothing else of this module. Test files are exempt.
 var importTable = map[string][]string{
-	".":               {"internal/cli"},
-	"internal/cli":    {"internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app":    {"credit", "store", "webhook", "webhook/stripe", "mt5", "internal/api", "internal/config"},
-	"internal/bench":  {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/demo":   {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/config": {},
-	"internal/api":    {"credit"},
-	"webhook":         {"credit"},
-	"webhook/stripe":  {"webhook", "credit"},
-	"webhook/fakepsp": {},
-	"mt5":             {"credit"},
-	"mt5/fakemt5":     {},
-	"store":           {"credit"},
-	"store/storetest": {"credit", "store"},
-	"credit":          {},
-	".ci/testreport":  {},
+	".":              {"internal/cli"},
+	"internal/cli":   {"internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/app":   {"credit", "store", "webhook", "webhook/stripe", "mt5", "internal/api", "internal/config"},
+	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
+	// a program of its own, for the comparison; no package of the product imports it
+	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
+	"internal/demo":         {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/config":       {},
+	"internal/api":          {"credit"},
+	"webhook":               {"credit"},
+	"webhook/stripe":        {"webhook", "credit"},
+	"webhook/fakepsp":       {},
+	"mt5":                   {"credit"},
+	"mt5/fakemt5":           {},
+	"store":                 {"credit"},
+	"store/storetest":       {"credit", "store"},
+	"credit":                {},
+	".ci/testreport":        {},
 }
 
 // technologies are the third-party modules that only some packages may touch.
 var technologies = map[string][]string{
 	"go.etcd.io/bbolt":         {"store"},
 	"github.com/labstack/echo": {"webhook", "internal/api", "internal/admin", "internal/console", "internal/app"},
+	"github.com/jackc/pgx":     {"internal/bench/pgpeer"},
 	"github.com/robfig/cron":   {"internal/app", "internal/cli"},
 	"github.com/rs/zerolog":    {"internal/app", "internal/cli"},
 }
@@ -72,6 +76,27 @@ func TestImportsFollowTheTable(t *testing.T) {
 		if !seen[dir] {
 			t.Errorf("the import table lists %q, which has no Go files", dir)
 		}
+	}
+}
+
+// The program that is shipped links no other database, and nothing that leaves a commit out.
+func TestProgramHoldsNothingForMeasurementsOnly(t *testing.T) {
+	t.Parallel()
+	deps, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatalf("list what the program is made of: %v", err)
+	}
+	for path := range strings.FieldsSeq(string(deps)) {
+		if strings.HasPrefix(path, "github.com/jackc/") || path == "creditonce/internal/bench/pgpeer" {
+			t.Errorf("the program links %s", path)
+		}
+	}
+	files, err := exec.Command("go", "list", "-f", "{{.GoFiles}}", "./store").Output()
+	if err != nil {
+		t.Fatalf("list the store's files: %v", err)
+	}
+	if text := string(files); !strings.Contains(text, "commit_always.go") || strings.Contains(text, "commit_leftout.go") {
+		t.Errorf("the store is built of %s", text)
 	}
 }
 

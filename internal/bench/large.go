@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,35 +20,33 @@ import (
 // fillers is how many callers fill a store: whole batches, each one synced commit.
 const fillers = 512
 
-// fill makes the store of the house that comes next hold so many events.
-func (r *run) fill(ctx context.Context) error {
-	data := filepath.Join(r.dir, "product", "data")
+// FillProduct makes the store of the product that is started next under dir hold so many events.
+func FillProduct(ctx context.Context, dir string, events int, progress io.Writer) (Large, error) {
+	data := filepath.Join(dir, "product", "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
-		return err
+		return Large{}, err
 	}
 	path := app.StorePath(data)
 	db, err := store.Open(path, store.Options{New: freshSettings()})
 	if err != nil {
-		return err
+		return Large{}, err
 	}
 	begun := time.Now()
-	err = r.acceptMany(ctx, db)
+	err = acceptMany(ctx, db, events, progress)
 	took := time.Since(begun)
 	if err := errors.Join(err, db.Close(context.WithoutCancel(ctx))); err != nil {
-		return err
+		return Large{}, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return err
+		return Large{}, err
 	}
 	begun = time.Now()
 	if db, err = store.Open(path, store.Options{}); err != nil {
-		return err
+		return Large{}, err
 	}
-	r.out.Large = &Large{
-		Events: r.Events, Fill: float64(r.Events) / took.Seconds(), Bytes: info.Size(), Open: milliseconds(time.Since(begun)),
-	}
-	return db.Close(ctx)
+	large := Large{Events: events, Fill: float64(events) / took.Seconds(), Bytes: info.Size(), Open: milliseconds(time.Since(begun))}
+	return large, db.Close(ctx)
 }
 
 func freshSettings() credit.Settings {
@@ -57,7 +56,7 @@ func freshSettings() credit.Settings {
 	}
 }
 
-func (r *run) acceptMany(ctx context.Context, db *store.DB) error {
+func acceptMany(ctx context.Context, db *store.DB, events int, progress io.Writer) error {
 	m := &maker{secret: "fill", run: runName()}
 	var taken atomic.Int64
 	errs := make(chan error, fillers)
@@ -67,11 +66,11 @@ func (r *run) acceptMany(ctx context.Context, db *store.DB) error {
 			random := rand.New(rand.NewPCG(uint64(i), 0xf111))
 			for ctx.Err() == nil {
 				n := taken.Add(1)
-				if n > int64(r.Events) {
+				if n > int64(events) {
 					return
 				}
 				if n%100_000 == 0 {
-					r.say("  %d of %d events", n, r.Events)
+					_, _ = fmt.Fprintf(progress, "  %d of %d events\n", n, events)
 				}
 				e, rules := stripeEvent(m, random, "")
 				if _, err := db.Accept(ctx, e, rules); err != nil {
@@ -81,7 +80,6 @@ func (r *run) acceptMany(ctx context.Context, db *store.DB) error {
 			}
 		})
 	}
-	r.say("fill the store with %d events", r.Events)
 	wg.Wait()
 	close(errs)
 	return errors.Join(ctx.Err(), <-errs)
@@ -101,4 +99,15 @@ func (r *run) idle(ctx context.Context, s *service) error {
 	}
 	r.say("open in %.0f ms, %s", r.out.Large.Open, fmt.Sprintf("%.1f MiB of anonymous memory", r.out.Large.Anonymous))
 	return nil
+}
+
+// Payments makes one verified payment after the other, as the webhook's adapter would hand it over. Not safe for
+// concurrent use.
+func Payments() func() credit.Event {
+	m := &maker{secret: "fill", run: runName()}
+	random := rand.New(rand.NewPCG(rand.Uint64(), 0xf111))
+	return func() credit.Event {
+		e, _ := stripeEvent(m, random, "")
+		return e
+	}
 }

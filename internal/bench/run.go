@@ -27,9 +27,8 @@ var Connections = []int{1, 32, 128}
 // run is a run under way.
 type run struct {
 	Options
-	dir  string
-	out  Result
-	path string // of the store that is filled, with Events
+	dir string
+	out Result
 }
 
 // Run measures everything. It makes a folder, removes it, and ends every process that it started, also on an error.
@@ -81,9 +80,12 @@ func (r *run) say(format string, values ...any) {
 // products measures what needs the whole service.
 func (r *run) products(ctx context.Context) (err error) {
 	if r.Events > 0 {
-		if err := r.fill(ctx); err != nil {
+		r.say("fill the store with %d events", r.Events)
+		large, err := FillProduct(ctx, r.dir, r.Events, r.Progress)
+		if err != nil {
 			return err
 		}
+		r.out.Large = &large
 	}
 	product, err := r.StartProduct(ctx, r.dir, r.TLS)
 	if err != nil {

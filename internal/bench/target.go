@@ -112,3 +112,9 @@ func TemporaryFolder(dir string) (path string, remove func() error, err error) {
 	}
 	return path, func() error { return os.RemoveAll(path) }, nil
 }
+
+// OwnProcessorTime is what this process has used so far; 0 where the system does not tell.
+func OwnProcessorTime() time.Duration {
+	used, _ := processorTime(os.Getpid())
+	return used
+}

@@ -103,12 +103,15 @@ func (f benchFlags) run(ctx context.Context, p *Process) error {
 	return printBench(p.Stdout, r)
 }
 
+// ChildVariable tells a command that it ends when its standard input does, see untilParentEnds.
+const ChildVariable = demo.ChildVariable
+
 func benchPrograms() (bench.Programs, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return bench.Programs{}, fmt.Errorf("find this program's own file, to start its parts: %w", err)
 	}
-	return bench.Programs{Executable: self, Env: []string{demo.ChildVariable + "=1"}}, nil
+	return bench.Programs{Executable: self, Env: []string{ChildVariable + "=1"}}, nil
 }
 
 // benchLoadCommand is a part of bench, not for people.
