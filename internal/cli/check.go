@@ -20,6 +20,8 @@ func checkCommand(p *Process) *cobra.Command {
 		Long: "check reads a configuration and all that it points to (secret files, certificates), and prints every fault\n" +
 			"with its file, line and column, or what was checked. It changes nothing and asks no server.\n" +
 			"Without FILE it takes $CREDITONCE_CONFIG, else ./config.yaml, else /etc/creditonce/config.yaml.",
+		Example: "  creditonce check\n" +
+			"  creditonce check /etc/creditonce/config.yaml",
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, given []string) error {
 			path := config.Find(p.Getenv)

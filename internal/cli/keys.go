@@ -14,7 +14,12 @@ import (
 )
 
 func keysCommand(p *Process) *cobra.Command {
-	return group("keys", "API keys of your own server", keysNewCommand(p))
+	cmd := group("keys", "API keys of your own server", keysNewCommand(p))
+	cmd.Long = "Your own server (the client portal) shows a bearer key with each call of the API. creditonce keeps only the SHA-256 of\n" +
+		"a key, in api.keys of the configuration, with what the key may do."
+	cmd.Example = "  creditonce keys new --name portal --scope deposits:write --scope deposits:read\n" +
+		"  creditonce keys new --name crm --scope accounts:write"
+	return cmd
 }
 
 func keysNewCommand(p *Process) *cobra.Command {

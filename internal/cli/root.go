@@ -65,6 +65,9 @@ func newRoot(p *Process) *cobra.Command {
 		Short: "Turn a provider's payment into exactly one MetaTrader 5 balance operation",
 		Long: "creditonce turns \"the payment provider says this client paid\" into exactly one balance operation on the\n" +
 			"client's MetaTrader 5 account, can always say what happened, and hands the rest to a person.",
+		Example: "  creditonce demo\n" +
+			"  creditonce check config.yaml\n" +
+			"  creditonce help states",
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return orient(cmd, p) },
 		SilenceErrors: true,
@@ -89,12 +92,17 @@ func newRoot(p *Process) *cobra.Command {
 		benchCommand(p),
 		benchLoadCommand(p),
 		versionCommand(p),
-		&cobra.Command{Use: "exit-codes", Short: "What the exit codes of all commands mean", Long: exitCodesHelp},
 	)
+	root.AddCommand(topics()...)
+	completeValues(root, p)
 	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "help" {
-			cmd.RunE = help
+		switch cmd.Name() {
+		case "help":
+			cmd.RunE, cmd.Example = help, "  creditonce help keys new\n  creditonce help exit-codes"
+		case "completion":
+			explainCompletion(cmd)
 		}
 	}
 	return root

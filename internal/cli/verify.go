@@ -17,7 +17,8 @@ func verifyCommand(p *Process) *cobra.Command {
 		Short: "Check a whole store that no service has open",
 		Long: "verify reads every record of the store, recomputes every index, checksum, reference and history chain, and prints\n" +
 			"what does not agree. It changes nothing. Stop the service first: one process has the store open at a time.",
-		Args: args(cobra.NoArgs),
+		Example: "  creditonce verify --config /etc/creditonce/config.yaml",
+		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := loadConfig(p, chosen(p, path))
 			if err != nil {

@@ -12,7 +12,10 @@ func versionCommand(p *Process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and what it was built from",
-		Args:  args(cobra.NoArgs),
+		Long: "version prints the release, or the revision that a build from a checkout was made of (\"+dirty\" when files were\n" +
+			"changed), with the Go version and the platform.",
+		Example: "  creditonce version",
+		Args:    args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(p.Stdout, "creditonce %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
