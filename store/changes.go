@@ -95,7 +95,7 @@ func stageDeposit(w *writer, d credit.Deposit) error {
 		return fmt.Errorf("deposit %d: credit %d has taken it: %w", old.Number, old.Deposit.Credit, credit.ErrConflict)
 	}
 	was, now := old.Deposit, d
-	was.Credit, was.ClosedAt, now.Credit, now.ClosedAt = 0, d.ClosedAt, 0, d.ClosedAt
+	was.Credit, was.ClosedAt, was.ClosedBy = now.Credit, now.ClosedAt, now.ClosedBy
 	a, err := encode(was)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -92,28 +93,92 @@ func findDeposit(tx *bolt.Tx, n credit.NewDeposit, rules credit.DepositRules) (f
 	return f, err
 }
 
+// CloseDeposit closes a deposit with credit.CloseDeposit in one transaction and returns it as it then stands. by is
+// the API key's name, now is UTC. ErrNotFound where there is no deposit with the code.
+func (db *DB) CloseDeposit(ctx context.Context, code, by string, now time.Time) (credit.DepositView, error) {
+	var v credit.DepositView
+	err := db.write(ctx, true, func(w *writer) error {
+		d, err := depositOfCode(w.tx, code)
+		if err != nil {
+			return err
+		}
+		changes, err := credit.CloseDeposit(d, by, now)
+		if err != nil {
+			return err
+		}
+		v = credit.DepositView{Deposit: d}
+		if changes.Deposit != nil {
+			v.Deposit = *changes.Deposit
+		}
+		_, err = stageChanges(w, changes, nil)
+		return err
+	})
+	if err != nil {
+		return credit.DepositView{}, fmt.Errorf("close deposit: %w", err)
+	}
+	return v, nil
+}
+
 // Deposit reads a deposit with the row that took it and the number of open tasks about that row, in one
 // snapshot; ErrNotFound where there is no deposit with the code.
 func (db *DB) Deposit(ctx context.Context, code string) (v credit.DepositView, err error) {
 	err = db.read(ctx, func(tx *bolt.Tx) error {
-		v = credit.DepositView{}
-		d, err := deposits.find(tx, depositByCode, key(nil).text(code))
+		d, err := depositOfCode(tx, code)
 		if err != nil {
 			return err
 		}
-		if d == nil {
-			return credit.ErrNotFound
-		}
-		v.Deposit = d.Deposit
-		if v.Deposit.Credit == 0 {
-			return nil
-		}
-		row, err := credits.must(tx, idKey(uint64(v.Deposit.Credit)))
-		v.Row, v.Tasks = &row, countOpenTasks(tx, credit.RowEntity(row.ID))
+		v, err = viewDeposit(tx, d)
 		return err
 	})
 	if err != nil {
 		return credit.DepositView{}, fmt.Errorf("read deposit: %w", err)
 	}
 	return v, nil
+}
+
+// DepositStory reads a deposit with its rows and the history of the one that took it, in one snapshot; ErrNotFound
+// where there is no deposit with the code.
+func (db *DB) DepositStory(ctx context.Context, code string) (s credit.DepositStory, err error) {
+	err = db.read(ctx, func(tx *bolt.Tx) error {
+		s = credit.DepositStory{}
+		d, err := depositOfCode(tx, code)
+		if err != nil {
+			return err
+		}
+		if s.DepositView, err = viewDeposit(tx, d); err != nil || s.Row == nil {
+			return err
+		}
+		if s.History, err = entriesOf(tx, s.Row.ID); err != nil {
+			return err
+		}
+		s.Further, err = credits.list(tx, creditFurther, key(nil).text(code), 0)
+		return err
+	})
+	if err != nil {
+		return credit.DepositStory{}, fmt.Errorf("read deposit and its credits: %w", err)
+	}
+	return s, nil
+}
+
+// depositOfCode reads a deposit by its code; ErrNotFound where there is none.
+func depositOfCode(tx *bolt.Tx, code string) (credit.Deposit, error) {
+	d, err := deposits.find(tx, depositByCode, key(nil).text(code))
+	if err != nil {
+		return credit.Deposit{}, err
+	}
+	if d == nil {
+		return credit.Deposit{}, credit.ErrNotFound
+	}
+	return d.Deposit, nil
+}
+
+// viewDeposit adds what is known about the deposit's payment.
+func viewDeposit(tx *bolt.Tx, d credit.Deposit) (credit.DepositView, error) {
+	v := credit.DepositView{Deposit: d}
+	if d.Credit == 0 {
+		return v, nil
+	}
+	row, err := credits.must(tx, idKey(uint64(d.Credit)))
+	v.Row, v.Tasks = &row, countOpenTasks(tx, credit.RowEntity(row.ID))
+	return v, err
 }

@@ -107,6 +107,14 @@ var (
 		}
 		return loginKey(c.Server, c.Login)
 	}}
+	// deposit code: rows that joined a deposit which another row had taken. Few have an entry, so that the rows of a
+	// client or a login are found through its deposits, without an index that every payment would have to write.
+	creditFurther = &ordered[credit.Credit]{bucket: "credit further by deposit", key: func(c credit.Credit) []byte {
+		if !c.Further {
+			return nil
+		}
+		return key(nil).text(c.Deposit)
+	}}
 	creditByState = &ordered[credit.Credit]{bucket: "credit by state", key: func(c credit.Credit) []byte {
 		return stateKey(c.State)
 	}}
@@ -121,7 +129,7 @@ var (
 		bucket: "credits", numbered: true,
 		key:     func(c credit.Credit) []byte { return idKey(uint64(c.ID)) },
 		unique:  []*unique[credit.Credit]{creditByUnit, creditByReference, creditByDeal},
-		ordered: []*ordered[credit.Credit]{creditWaiting, creditWork, creditOpen, creditLive, creditByState, creditDay},
+		ordered: []*ordered[credit.Credit]{creditWaiting, creditWork, creditOpen, creditLive, creditFurther, creditByState, creditDay},
 		count:   func(c credit.Credit) string { return string(c.State) },
 	}
 )
@@ -147,18 +155,38 @@ type numberedDeposit struct {
 // deposits: number -> deposit.
 var (
 	depositByCode = &unique[numberedDeposit]{"deposit by code", func(d numberedDeposit) []byte { return key(nil).text(d.Deposit.Code) }}
-	deposits      = &table[numberedDeposit]{
+	// client
+	depositByClient = &ordered[numberedDeposit]{bucket: "deposit by client", key: func(d numberedDeposit) []byte {
+		return key(nil).text(d.Deposit.Client)
+	}}
+	// MT5 server label, login. Neither this key nor the client's ever changes, so that only the portal's own call
+	// writes these two; a payment that takes the deposit does not.
+	depositByLogin = &ordered[numberedDeposit]{bucket: "deposit by login", key: func(d numberedDeposit) []byte {
+		return loginKey(d.Deposit.Server, d.Deposit.Login)
+	}}
+	deposits = &table[numberedDeposit]{
 		bucket: "deposits", numbered: true,
-		key:    func(d numberedDeposit) []byte { return idKey(d.Number) },
-		unique: []*unique[numberedDeposit]{depositByCode},
+		key:     func(d numberedDeposit) []byte { return idKey(d.Number) },
+		unique:  []*unique[numberedDeposit]{depositByCode},
+		ordered: []*ordered[numberedDeposit]{depositByClient, depositByLogin},
 	}
 )
 
 // accounts: MT5 server label, login -> account.
-var accounts = &table[credit.Account]{
-	bucket: "accounts",
-	key:    func(a credit.Account) []byte { return loginKey(a.Server, a.Login) },
-}
+var (
+	accountKey = func(a credit.Account) []byte { return loginKey(a.Server, a.Login) }
+	// client; beside it the account's key
+	accountByClient = &ordered[credit.Account]{
+		bucket: "account by client",
+		key:    func(a credit.Account) []byte { return key(nil).text(a.Client) },
+		value:  accountKey,
+	}
+	accounts = &table[credit.Account]{
+		bucket:  "accounts",
+		key:     accountKey,
+		ordered: []*ordered[credit.Account]{accountByClient},
+	}
+)
 
 // tasks: number -> task.
 var (

@@ -17,7 +17,8 @@ type unique[T any] struct {
 }
 
 // ordered is an index that lists rows in the order of its key, then of their number. A nil key means that the
-// row is not listed. value, where set, is kept beside the entry so that a list needs no row.
+// row is not listed. value, where set, is kept beside the entry so that a list needs no row; of a table without
+// numbers it is the row's key.
 type ordered[T any] struct {
 	bucket string
 	key    func(T) []byte

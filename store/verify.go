@@ -227,7 +227,13 @@ func verifyBack[T any](v *verifier, t *table[T]) error {
 		}
 	}
 	for _, o := range t.ordered {
-		if err := back(o.bucket, func(k, _ []byte) []byte { return k[max(0, len(k)-8):] }); err != nil {
+		target := func(k, value []byte) []byte {
+			if t.numbered {
+				return k[max(0, len(k)-8):]
+			}
+			return value
+		}
+		if err := back(o.bucket, target); err != nil {
 			return err
 		}
 	}

@@ -102,6 +102,9 @@ func (v *verifier) checkJoined(tx *bolt.Tx, c credit.Credit) error {
 	if d.Credit == 0 {
 		v.find("bucket %q: deposit %d is not taken, yet credit %d has joined it", deposits.bucket, found.Number, c.ID)
 	}
+	if c.Further != (d.Credit != c.ID) {
+		v.find("bucket %q: deposit %d is taken by credit %d; credit %d says otherwise", deposits.bucket, found.Number, d.Credit, c.ID)
+	}
 	if c.Server != d.Server || c.Identity != d.Identity || c.Login != d.Login || c.Client != d.Client || !c.DepositAt.Equal(d.CreatedAt) {
 		v.find("bucket %q: credit %d and its deposit %d disagree on server, login, client or time", credits.bucket, c.ID, found.Number)
 	}

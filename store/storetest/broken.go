@@ -105,3 +105,28 @@ func (b Broken) Counts(context.Context) (store.Counts, error) { return store.Cou
 func (b Broken) Verify(context.Context, func(done, total int)) (store.Report, error) {
 	return store.Report{}, b.Err
 }
+
+// DepositStory implements Backend.
+func (b Broken) DepositStory(context.Context, string) (credit.DepositStory, error) {
+	return credit.DepositStory{}, b.Err
+}
+
+// CloseDeposit implements Backend.
+func (b Broken) CloseDeposit(context.Context, string, string, time.Time) (credit.DepositView, error) {
+	return credit.DepositView{}, b.Err
+}
+
+// Deposits implements Backend.
+func (b Broken) Deposits(context.Context, credit.DepositQuery) (credit.Page[credit.DepositView], error) {
+	return credit.Page[credit.DepositView]{}, b.Err
+}
+
+// Credits implements Backend.
+func (b Broken) Credits(context.Context, credit.CreditQuery) (credit.Page[credit.Credit], error) {
+	return credit.Page[credit.Credit]{}, b.Err
+}
+
+// Accounts implements Backend.
+func (b Broken) Accounts(context.Context, credit.AccountQuery) (credit.Page[credit.Account], error) {
+	return credit.Page[credit.Account]{}, b.Err
+}

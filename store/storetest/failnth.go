@@ -158,3 +158,28 @@ func (f *failing) Counts(ctx context.Context) (store.Counts, error) {
 func (f *failing) Verify(ctx context.Context, progress func(done, total int)) (store.Report, error) {
 	return call(f, func() (store.Report, error) { return f.b.Verify(ctx, progress) })
 }
+
+// DepositStory implements Backend.
+func (f *failing) DepositStory(ctx context.Context, code string) (credit.DepositStory, error) {
+	return call(f, func() (credit.DepositStory, error) { return f.b.DepositStory(ctx, code) })
+}
+
+// CloseDeposit implements Backend.
+func (f *failing) CloseDeposit(ctx context.Context, code, by string, now time.Time) (credit.DepositView, error) {
+	return call(f, func() (credit.DepositView, error) { return f.b.CloseDeposit(ctx, code, by, now) })
+}
+
+// Deposits implements Backend.
+func (f *failing) Deposits(ctx context.Context, q credit.DepositQuery) (credit.Page[credit.DepositView], error) {
+	return call(f, func() (credit.Page[credit.DepositView], error) { return f.b.Deposits(ctx, q) })
+}
+
+// Credits implements Backend.
+func (f *failing) Credits(ctx context.Context, q credit.CreditQuery) (credit.Page[credit.Credit], error) {
+	return call(f, func() (credit.Page[credit.Credit], error) { return f.b.Credits(ctx, q) })
+}
+
+// Accounts implements Backend.
+func (f *failing) Accounts(ctx context.Context, q credit.AccountQuery) (credit.Page[credit.Account], error) {
+	return call(f, func() (credit.Page[credit.Account], error) { return f.b.Accounts(ctx, q) })
+}

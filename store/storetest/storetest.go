@@ -20,6 +20,11 @@ type Backend interface {
 	MakeDeposit(ctx context.Context, n credit.NewDeposit, rules credit.DepositRules) (store.DepositReceipt, error)
 	PurgeAnswers(ctx context.Context, before time.Time, limit int) (int, error)
 	Deposit(ctx context.Context, code string) (credit.DepositView, error)
+	DepositStory(ctx context.Context, code string) (credit.DepositStory, error)
+	CloseDeposit(ctx context.Context, code, by string, now time.Time) (credit.DepositView, error)
+	Deposits(ctx context.Context, q credit.DepositQuery) (credit.Page[credit.DepositView], error)
+	Credits(ctx context.Context, q credit.CreditQuery) (credit.Page[credit.Credit], error)
+	Accounts(ctx context.Context, q credit.AccountQuery) (credit.Page[credit.Account], error)
 	PutAccount(ctx context.Context, a credit.Account, actor string, now time.Time) (store.AccountReceipt, error)
 	Account(ctx context.Context, server string, login uint64) (credit.Account, error)
 	Settle(ctx context.Context, change func(credit.Settings) (credit.Settings, error)) (credit.Settings, error)
@@ -106,6 +111,11 @@ var promises = []promise{
 	on("KeysAreUnambiguous", keysAreUnambiguous),
 	on("CancelledContextWritesNothing", cancelledContext),
 	on("PagingSeesEachOnce", pagingSeesEachOnce),
+	on("ListsAnswerTheirFilters", listsAnswerTheirFilters),
+	on("ListsStayWholeWhileOthersArrive", listsStayWholeWhileOthersArrive),
+	on("ForeignPlaceIsInvalid", foreignPlaceIsInvalid),
+	on("ClosedDepositHoldsItsPayment", closedDepositHoldsItsPayment),
+	on("DepositStoryIsWhole", depositStoryIsWhole),
 	on("TasksOpenOncePerKey", tasksOpenOncePerKey),
 	on("CountsFollowTheRows", countsFollowTheRows),
 	on("SettleIsOneTransaction", settleIsOneTransaction),
