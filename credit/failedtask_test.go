@@ -9,7 +9,9 @@ import (
 // Whoever gets the task must not have to search the log for what MT5 said.
 func TestRefusedCall_TaskSaysWhatMT5Answered(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.mt5.balance = func(int, Call) CallResult { return CallResult{Outcome: OutcomeRefused, Code: "10019 no money", Status: 200} }
+		w.mt5.balance = func(int, Call) CallResult {
+			return CallResult{Outcome: OutcomeRefused, Code: "10019 no money", Status: 200}
+		}
 		w.start()
 		id := w.paid(testLogin, 1)
 		w.pass(time.Second)
