@@ -36,3 +36,6 @@ var (
 
 // Path is the store's file.
 func (db *DB) Path() string { return db.path }
+
+// LockFD is the descriptor of the lock file.
+func (db *DB) LockFD() int { return int(db.lock.Fd()) }

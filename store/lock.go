@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,12 +39,12 @@ func lock(path string) (*os.File, error) {
 	if err == nil && !taken {
 		err = &AlreadyRunningError{Path: name, PID: holder(f)}
 	}
-	if err == nil {
-		err = writePID(f)
-	}
-	if err != nil {
+	if err != nil || !taken {
 		_ = f.Close()
 		return nil, err
+	}
+	if err := writePID(f); err != nil {
+		return nil, errors.Join(err, unlock(f))
 	}
 	return f, nil
 }

@@ -12,3 +12,5 @@ import (
 func flock(f *os.File) (bool, error) {
 	return false, fmt.Errorf("lock %s: this system has no flock: %w", f.Name(), errors.ErrUnsupported)
 }
+
+func unlock(f *os.File) error { return f.Close() }

@@ -10,7 +10,8 @@ import (
 )
 
 // flock takes the file's exclusive lock; false means that somebody else has it. It ends with the file's last
-// descriptor, so a killed process leaves none behind.
+// descriptor, so a killed process leaves none behind. Closing ours is not enough to end it at once: a child between
+// fork and exec still has a copy, so unlock comes first.
 func flock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -24,4 +25,9 @@ func flock(f *os.File) (bool, error) {
 			return false, fmt.Errorf("lock %s: %w", f.Name(), err)
 		}
 	}
+}
+
+// unlock gives the lock up for every copy of the descriptor, and closes ours.
+func unlock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }

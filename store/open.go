@@ -75,7 +75,7 @@ func Open(path string, o Options) (*DB, error) {
 	}
 	db, err := open(path, o)
 	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, lock.Close()))
+		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, unlock(lock)))
 	}
 	db.lock = lock
 	go db.committer.loop()
@@ -162,7 +162,7 @@ func (db *DB) Close(ctx context.Context) error {
 	}
 	db.closed = true
 	db.packer.close()
-	if err := errors.Join(db.bolt.Close(), db.lock.Close()); err != nil {
+	if err := errors.Join(db.bolt.Close(), unlock(db.lock)); err != nil {
 		return fmt.Errorf("close store %s: %w", db.path, err)
 	}
 	return nil
