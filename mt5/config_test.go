@@ -80,11 +80,11 @@ func TestTrust_WhoIsBelieved(t *testing.T) {
 		trust Trust
 		want  string // "" when the session comes up
 	}{
-		"system roots":        {Trust{}, "unknown authority"},
+		"system roots":        {Trust{}, "unknown authority; name the file of the authority that signed it"},
 		"its CA":              {Trust{CAPEM: fake.CertPEM()}, ""},
 		"its CA in a file":    {Trust{CAFile: file}, ""},
 		"another CA":          {Trust{CAPEM: other}, "unknown authority"},
-		"its CA, other name":  {Trust{CAPEM: fake.CertPEM(), ServerName: "mt5.example.com"}, "not mt5.example.com"},
+		"its CA, other name":  {Trust{CAPEM: fake.CertPEM(), ServerName: "mt5.example.com"}, "not mt5.example.com; name what the certificate is for"},
 		"pin":                 {Trust{PinSHA256: pin}, ""},
 		"pin in capitals":     {Trust{PinSHA256: strings.ToUpper(pin[:2] + ":" + pin[2:])}, ""},
 		"pin, whatever name":  {Trust{PinSHA256: pin, ServerName: "mt5.example.com"}, ""},

@@ -105,7 +105,7 @@ func (s *Session) shakeHands(ctx context.Context, raw net.Conn, address string) 
 	under := &watched{Conn: raw, budget: maxAnswer}
 	secure := tls.Client(under, s.trust.config(host))
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return nil, fmt.Errorf("TLS: %w", err)
+		return nil, fmt.Errorf("TLS: %w%s", err, trustAdvice(err))
 	}
 	return newWire(under, secure, address)
 }

@@ -24,6 +24,17 @@ type Trust struct {
 // errPin is the reason of a connection whose certificate is not the pinned one.
 var errPin = errors.New("the server's certificate is not the pinned one; when it was renewed, check it and pin the new one")
 
+// trustAdvice says what a person can do about a certificate that was refused; empty for every other fault.
+func trustAdvice(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "; name the file of the authority that signed it as tls.ca_file, or pin it with tls.pin_sha256"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "; name what the certificate is for as tls.server_name, once you know that the server is yours"
+	}
+	return ""
+}
+
 // verifier is Trust, read and checked.
 type verifier struct {
 	roots      *x509.CertPool
