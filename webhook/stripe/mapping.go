@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -24,6 +25,9 @@ const lastSecond = 253402300799
 func (p *Provider) Map(body []byte) (webhook.Mapped, error) {
 	if !utf8.Valid(body) {
 		return webhook.Mapped{}, errNotUTF8
+	}
+	if !json.Valid(body) {
+		return webhook.Mapped{}, errNotJSON
 	}
 	envelope, err := parseObject("the event", body)
 	if err != nil {

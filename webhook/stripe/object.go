@@ -1,11 +1,9 @@
 package stripe
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,35 +21,24 @@ var (
 	errNotJSON = errors.New("the body is not one JSON object")
 )
 
-// parseObject reads one object. what names it in errors; no error repeats a piece of the input.
+// parseObject reads one object of a text that json.Valid has accepted. what names it in errors; no error repeats a
+// piece of the input.
 func parseObject(what string, raw []byte) (object, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, fmt.Errorf("%s is not a JSON object", what)
-	}
 	out, folded := object{}, map[string]bool{}
-	for dec.More() {
-		token, err := dec.Token()
-		name, isText := token.(string)
-		if err != nil || !isText {
-			return nil, fmt.Errorf("%s is not a whole JSON object", what)
-		}
+	err := eachMember(raw, func(name string, value json.RawMessage) error {
 		fold := foldName(name)
 		if folded[fold] {
-			return nil, fmt.Errorf("%s has two members whose names differ in case at most", what)
+			return fmt.Errorf("%s has two members whose names differ in case at most", what)
 		}
 		folded[fold] = true
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, fmt.Errorf("%s is not a whole JSON object", what)
-		}
 		out[name] = value
+		return nil
+	})
+	if errors.Is(err, errNotObject) {
+		return nil, fmt.Errorf("%s is not a JSON object", what)
 	}
-	if _, err := dec.Token(); err != nil {
-		return nil, fmt.Errorf("%s is not a whole JSON object", what)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s is followed by more data", what)
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -59,6 +46,9 @@ func parseObject(what string, raw []byte) (object, error) {
 // foldName maps names that are equal under Unicode simple folding, as encoding/json compares them, to
 // one text: the smallest rune of each rune's folding orbit.
 func foldName(name string) string {
+	if upper, ascii := upperASCII(name); ascii {
+		return upper
+	}
 	return strings.Map(func(r rune) rune {
 		least := r
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -66,6 +56,17 @@ func foldName(name string) string {
 		}
 		return least
 	}, name)
+}
+
+// upperASCII is foldName for names of ASCII alone, as nearly all are: the smallest rune that a letter folds to is its
+// upper case.
+func upperASCII(name string) (upper string, ascii bool) {
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return "", false
+		}
+	}
+	return strings.ToUpper(name), true
 }
 
 // absent tells that there is no such member, or that it is null.
@@ -151,26 +152,22 @@ func (o object) metadataCode() (string, error) {
 // parseMetadata reads the merchant's own members. Elsewhere they may differ in case alone, so only
 // what touches our key makes them unreadable.
 func parseMetadata(raw []byte) (object, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.New("metadata is not a JSON object")
-	}
 	out := object{}
 	ours := 0
-	for dec.More() {
-		token, err := dec.Token()
-		name, isText := token.(string)
-		var value json.RawMessage
-		if err != nil || !isText || dec.Decode(&value) != nil {
-			return nil, errors.New("metadata is not a whole JSON object")
-		}
-		if foldName(name) == foldName(metadataKey) {
+	err := eachMember(raw, func(name string, value json.RawMessage) error {
+		if foldName(name) == foldedKey {
 			ours++
 		}
 		out[name] = value
+		return nil
+	})
+	if err != nil {
+		return nil, errors.New("metadata is not a JSON object")
 	}
 	if ours > 1 {
 		return nil, fmt.Errorf("metadata has the key %s twice, or in two spellings", metadataKey)
 	}
 	return out, nil
 }
+
+var foldedKey = foldName(metadataKey)
