@@ -146,6 +146,15 @@ func TestLabelWithAnotherMeaningIsRefused(t *testing.T) {
 	}
 }
 
+func TestPinError_SaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"mt5/main": "a name of its own", "environment": "another data_dir"} {
+		if text := (&app.PinError{Name: name, Pinned: "a", Configured: "b"}).Error(); !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+}
+
 func TestDemoTimingIsRefusedOnARealStore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, notDemo)

@@ -109,6 +109,9 @@ func pins(c *config.Config) []credit.Pin {
 
 func byName(a, b credit.Pin) int { return strings.Compare(a.Name, b.Name) }
 
+// pinEnvironment is the PinError.Name of the store's environment.
+const pinEnvironment = "environment"
+
 // PinError says that the configuration gives a label another meaning than the store has pinned.
 type PinError struct {
 	Name, Pinned, Configured string
@@ -116,14 +119,18 @@ type PinError struct {
 
 // Error implements error.
 func (e *PinError) Error() string {
-	return fmt.Sprintf("%s was first used for %q and is now configured as %q: give the new one a name of its own "+
-		"(a reference derives from it, so a silent change would pay twice)", e.Name, e.Pinned, e.Configured)
+	what := fmt.Sprintf("%s was first used for %q and is now configured as %q, which this store never accepts", e.Name, e.Pinned, e.Configured)
+	if e.Name == pinEnvironment {
+		return what + ": set it back, or name another data_dir; test and real money never share a store"
+	}
+	return what + ": set it back, or give the new one a name of its own " +
+		"(a reference derives from it, so a silent change would pay twice)"
 }
 
 // pinned adds what is new to the store's pins and refuses what has changed its meaning (design §2). It is pure.
 func pinned(s credit.Settings, environment string, want []credit.Pin) (credit.Settings, error) {
 	if s.Environment != environment {
-		return s, &PinError{Name: "environment", Pinned: s.Environment, Configured: environment}
+		return s, &PinError{Name: pinEnvironment, Pinned: s.Environment, Configured: environment}
 	}
 	s.Pins = slices.Clone(s.Pins)
 	for _, p := range want {
