@@ -49,7 +49,7 @@ func (db *DB) Accept(ctx context.Context, e credit.Event, rules credit.IntakeRul
 // findIntake reads what a decision about an event must be shown.
 func findIntake(w *writer, n credit.IntakeNeeds, now time.Time) (f credit.IntakeFound, err error) {
 	tx := w.tx
-	if f.Settings, err = readSettings(tx); err != nil {
+	if f.Settings, err = w.settings(); err != nil {
 		return f, err
 	}
 	f.NextRow, f.NextEvent = credit.ID(credits.next(w)), credit.EventID(events.next(w))

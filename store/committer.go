@@ -28,6 +28,7 @@ type committer struct {
 	space func() room
 	most  int // operations in one transaction
 	hook  func(put int) error
+	memo  settingsMemo
 
 	mu      sync.RWMutex // guards closing against sends to a closed queue
 	closing bool
@@ -200,7 +201,7 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 	}()
 	wrote := false
 	for i, op := range batch {
-		w := newWriter(tx, r.stopClaims)
+		w := newWriter(tx, r.stopClaims, &c.memo)
 		w.beforeOp = c.hook
 		op.err = c.run(op, w)
 		if op.err != nil && w.dirty {

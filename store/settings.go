@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -54,6 +55,30 @@ func (db *DB) Settle(ctx context.Context, change func(credit.Settings) (credit.S
 func readSettings(tx *bolt.Tx) (s credit.Settings, err error) {
 	err = readMeta(tx, metaSettings, &s)
 	return s, err
+}
+
+// settingsMemo keeps the settings decoded from one transaction to the next: each event needs them, and they hardly
+// ever change. It belongs to the committer's goroutine.
+type settingsMemo struct {
+	value    []byte // as the file has them, checksum and all
+	settings credit.Settings
+}
+
+// settings reads the settings in the deciding transaction; decoded again only where the file has other bytes.
+func (w *writer) settings() (credit.Settings, error) {
+	value := w.tx.Bucket([]byte(bucketMeta)).Get(metaSettings)
+	if value != nil && bytes.Equal(value, w.memo.value) {
+		s := w.memo.settings
+		s.Pins = slices.Clone(s.Pins)
+		return s, nil
+	}
+	s, err := readSettings(w.tx)
+	if err != nil {
+		return s, err
+	}
+	*w.memo = settingsMemo{bytes.Clone(value), s}
+	s.Pins = slices.Clone(s.Pins)
+	return s, nil
 }
 
 // cutSettings brings the times to the stored precision.

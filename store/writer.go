@@ -23,6 +23,7 @@ type writer struct {
 	deltas   map[string]int64  // by counter key
 	dirty    bool              // something has been written to tx
 	beforeOp func(put int) error
+	memo     *settingsMemo
 }
 
 // entry is one key with its value in one bucket.
@@ -31,9 +32,9 @@ type entry struct {
 	key, value []byte
 }
 
-func newWriter(tx *bolt.Tx, lowSpace bool) *writer {
+func newWriter(tx *bolt.Tx, lowSpace bool, memo *settingsMemo) *writer {
 	return &writer{
-		tx: tx, lowSpace: lowSpace, freed: map[string]bool{}, taken: map[string]bool{},
+		tx: tx, lowSpace: lowSpace, memo: memo, freed: map[string]bool{}, taken: map[string]bool{},
 		issued: map[string]uint64{}, deltas: map[string]int64{},
 	}
 }
