@@ -140,8 +140,12 @@ func (f demoFlags) print(p *Process, r demo.Result) error {
 	if f.json {
 		return printVerdict(p, r, r.OK)
 	}
-	_, err := fmt.Fprintf(p.Stdout, "\n%s: %d deposits, %d deals at MT5; doubled %d, missing %d, wrong %d; open tasks %d\n",
-		r.Scenario, r.Deposits, r.Deals, r.Doubled, r.Missing, r.Wrong, r.Tasks)
+	others := ""
+	if r.Others > 0 {
+		others = fmt.Sprintf(" (%d of them paid by hand)", r.Others)
+	}
+	_, err := fmt.Fprintf(p.Stdout, "\n%s: %d deposits, %d deals at MT5%s; open tasks %d\ndoubled %d, missing %d, wrong %d\n",
+		r.Scenario, r.Deposits, r.Deals, others, r.Tasks, r.Doubled, r.Missing, r.Wrong)
 	if err != nil {
 		return err
 	}

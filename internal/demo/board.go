@@ -208,7 +208,12 @@ func (b *board) moved(l logLine) {
 			b.addLocked("serve", false, "login %d: the deal was found at MT5, ticket %d; no second call", l.Login, l.Deal)
 		}
 	case "unknown", "held", "failed":
-		b.addLocked("serve", true, "login %d is %s: %s", l.Login, l.To, l.Reason)
+		reason := strings.TrimPrefix(l.Reason, l.To+": ")
+		if l.Login == 0 {
+			b.addLocked("serve", true, "a payment without a known deposit is %s: %s", l.To, reason)
+			return
+		}
+		b.addLocked("serve", true, "login %d is %s: %s", l.Login, l.To, reason)
 	case "pending":
 		if l.From == "unknown" {
 			b.addLocked("serve", false, "login %d: MT5 has no deal, proven after the quarantine; called once more", l.Login)

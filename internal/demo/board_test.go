@@ -128,3 +128,38 @@ func TestLogLines_ThatAreNotServes_AreLeftOut(t *testing.T) {
 		}
 	}
 }
+
+func TestBoard_SaysOnceWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	b := testBoard()
+	feed(t, b,
+		`{"level":"info","message":"row moved","credit_id":1,"deposit":"A","from":"","to":"held","reason":"held: no_deposit"}`,
+		`{"level":"info","message":"row moved","credit_id":2,"deposit":"B","login":50001,"from":"","to":"held","reason":"held: amount"}`,
+	)
+	_, latest, _, _, _ := b.snapshot()
+	if len(latest) != 2 || latest[0].Text != "a payment without a known deposit is held: no_deposit" || latest[1].Text != "login 50001 is held: amount" {
+		t.Errorf("got %+v", latest)
+	}
+}
+
+func TestBill_CountsWithoutAScreen(t *testing.T) {
+	t.Parallel()
+	var printed strings.Builder
+	now := steppedClock()
+	bill := newOutput(Options{Progress: &printed}).openBill(scenarios()[1:2], now(), now)
+	b := testBoard()
+	bill.started(0, b)
+	feed(t, b,
+		`{"level":"info","message":"row moved","credit_id":1,"deposit":"A","login":50001,"from":"","to":"pending"}`,
+		`{"level":"info","message":"row moved","credit_id":1,"deposit":"A","from":"pending","to":"claimed","attempt":1}`,
+		`{"level":"info","message":"row moved","credit_id":1,"deposit":"A","from":"claimed","to":"done","attempt":1,"deal":7}`,
+	)
+	bill.ended(0, Result{OK: true, Seconds: 0.5}, nil)
+	lines := strings.Split(strings.TrimSpace(printed.String()), "\n")
+	if got := strings.Fields(lines[len(lines)-1]); strings.Join(got[1:], " ") != "as it must 1 0 0 0.5" {
+		t.Errorf("got %q", lines)
+	}
+	if !strings.HasPrefix(lines[len(lines)-2], "scenario ") {
+		t.Errorf("no heading: %q", lines)
+	}
+}

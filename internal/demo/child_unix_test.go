@@ -124,7 +124,7 @@ func TestChildren_DieWithTheDemo(t *testing.T) {
 		if err != nil {
 			return false, err
 		}
-		s, err := reopen(dir, text)
+		s, err := reopen(dir, text, Options{Executable: self})
 		if err != nil {
 			return false, err
 		}

@@ -175,7 +175,7 @@ func (o *output) openBill(scenes []scenario, begin time.Time, now func() time.Ti
 	}
 	b.view = &view{stop: make(chan struct{}), done: make(chan struct{})}
 	if !o.screen.Live {
-		_, _ = fmt.Fprintf(o.w, "creditonce demo: all scenarios. %s\n%s\n", banner, waitingTimes())
+		_, _ = fmt.Fprintf(o.w, "creditonce demo: all scenarios. %s\n%s\n\n%s\n", banner, waitingTimes(), billHead())
 		close(b.view.done)
 		return b
 	}
@@ -221,6 +221,7 @@ func (b *bill) printEnded() {
 		}
 		if !l.printed {
 			l.printed = true
+			l.count()
 			for _, text := range billText(*l, 100, palette{}) {
 				_, _ = fmt.Fprintln(b.out.w, text)
 			}
@@ -233,19 +234,28 @@ func (b *bill) snapshot() []billLine {
 	lines := slices.Clone(b.lines)
 	b.mu.Unlock()
 	for i := range lines {
-		if lines[i].board != nil {
-			_, _, lines[i].Counts, _, _ = lines[i].board.snapshot()
-		}
+		lines[i].count()
 	}
 	return lines
 }
 
+// count takes the numbers of the line from its board.
+func (l *billLine) count() {
+	if l.board != nil {
+		_, _, l.Counts, _, _ = l.board.snapshot()
+	}
+}
+
 func (b *bill) close() { b.view.close() }
+
+func billHead() string {
+	return fmt.Sprintf("%-24s %-10s %8s %8s %8s %8s", "scenario", "", "credited", "unknown", "doubled", "seconds")
+}
 
 // renderBill draws the bill. It is pure.
 func renderBill(lines []billLine, since time.Duration, width int, c palette) []string {
 	out := []string{spread("creditonce demo · all scenarios", banner, width, c), c.dim(fit(waitingTimes(), width)), ""}
-	out = append(out, c.dim(fmt.Sprintf("%-24s %-10s %8s %8s %8s %8s", "scenario", "", "credited", "unknown", "doubled", "seconds")))
+	out = append(out, c.dim(billHead()))
 	ended, ok := 0, 0
 	for _, l := range lines {
 		out = append(out, billText(l, width, c)...)

@@ -10,12 +10,13 @@ import (
 type Result struct {
 	Scenario string         `json:"scenario"`
 	Deposits int            `json:"deposits"`
-	States   map[string]int `json:"states"`  // credit rows of these deposits, by state
-	Deals    int            `json:"deals"`   // balance deals that MT5 executed for us
-	Doubled  int            `json:"doubled"` // deals beyond one per payment
-	Missing  int            `json:"missing"` // promised credits without their deal
-	Wrong    int            `json:"wrong"`   // deals, rows, tasks or records that are not as promised
-	Tasks    int            `json:"tasks"`   // open tasks
+	States   map[string]int `json:"states"`      // credit rows of these deposits, by state
+	Deals    int            `json:"deals"`       // balance deals that MT5 executed for us
+	Others   int            `json:"other_deals"` // of them, for payments that a person made by hand meanwhile
+	Doubled  int            `json:"doubled"`     // deals beyond one per payment
+	Missing  int            `json:"missing"`     // promised credits without their deal
+	Wrong    int            `json:"wrong"`       // deals, rows, tasks or records that are not as promised
+	Tasks    int            `json:"tasks"`       // open tasks
 	Seed     uint64         `json:"seed"`
 	Seconds  float64        `json:"seconds"`
 	// FirstCredit is the time from the start of the demo to its first credited deposit; 0 when there was none.
@@ -48,6 +49,12 @@ func (s *show) result(e evidence, v verdict) Result {
 		Doubled: v.doubled, Missing: v.missing, Wrong: v.wrong, Tasks: len(e.store.OpenTasks),
 		Seed: s.o.Seed, Seconds: seconds(since), FirstCredit: seconds(first),
 		Problems: append(append([]string{}, s.problems...), v.problems...),
+	}
+	others := otherReferences(e)
+	for _, d := range e.deals {
+		if others[d.Comment] {
+			r.Others++
+		}
 	}
 	mine := map[string]bool{}
 	for _, d := range e.deposits {

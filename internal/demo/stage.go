@@ -60,7 +60,7 @@ func openStage(dir string, o Options) (*stage, error) {
 	text, err := os.ReadFile(filepath.Join(dir, markerName))
 	switch {
 	case err == nil:
-		return reopen(dir, text)
+		return reopen(dir, text, o)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("open demo folder: %w", err)
 	}
@@ -74,7 +74,7 @@ func openStage(dir string, o Options) (*stage, error) {
 	return makeStage(dir, o)
 }
 
-func reopen(dir string, text []byte) (*stage, error) {
+func reopen(dir string, text []byte, o Options) (*stage, error) {
 	var m marker
 	if err := json.Unmarshal(text, &m); err != nil || m.Form != stageForm {
 		return nil, fmt.Errorf("%s %w (its %s is of another version)", dir, errNotDemo, markerName)
@@ -87,7 +87,20 @@ func reopen(dir string, text []byte) (*stage, error) {
 		}
 		*into = strings.TrimSpace(string(key))
 	}
+	// The folder may have moved, and go run makes another program each time.
+	if err := s.writeGuide(o); err != nil {
+		return nil, fmt.Errorf("open demo folder: %w", err)
+	}
 	return s, nil
+}
+
+// writeGuide writes what names this program or the folder: how a person goes on with the folder by hand.
+func (s *stage) writeGuide(o Options) error {
+	return errors.Join(
+		os.WriteFile(s.path("README.txt"), []byte(s.readme(o.Executable)), 0o600),
+		os.WriteFile(s.path("deposit.sh"), []byte(s.depositScript()), 0o600),
+		os.WriteFile(s.path("pay.sh"), []byte(s.payScript(o.Executable)), 0o600),
+	)
 }
 
 // makeStage writes a whole new folder. The marker comes last: a folder without one was never finished.
@@ -121,9 +134,7 @@ func (s *stage) choosePorts(o Options) error {
 	}
 	return errors.Join(
 		os.WriteFile(s.config(), []byte(s.configText(cmp.Or(o.quarantine, quarantine))), 0o600),
-		os.WriteFile(s.path("README.txt"), []byte(s.readme(o.Executable)), 0o600),
-		os.WriteFile(s.path("deposit.sh"), []byte(s.depositScript()), 0o600),
-		os.WriteFile(s.path("pay.sh"), []byte(s.payScript(o.Executable)), 0o600),
+		s.writeGuide(o),
 		os.WriteFile(s.path(markerName), append(text, '\n'), 0o600),
 	)
 }

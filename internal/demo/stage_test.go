@@ -155,3 +155,35 @@ func TestPorts_AreFreeAndNeverGivenTwice(t *testing.T) {
 		}
 	}
 }
+
+func TestGuide_NamesAProgramThatStays(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	if text := s.readme("/opt/creditonce"); !strings.Contains(text, "/opt/creditonce serve") || strings.Contains(text, "go install") {
+		t.Errorf("an installed program:\n%s", text)
+	}
+	for _, program := range []string{"/var/x/go-build123/b001/exe/creditonce", "/home/ann/.cache/go-build/57/57ba-d/creditonce"} {
+		text := s.readme(program)
+		if strings.Contains(text, program) || !strings.Contains(text, "go install .") || !strings.Contains(text, "  creditonce serve") {
+			t.Errorf("a program of go run:\n%s", text)
+		}
+		if pay := s.payScript(program); !strings.Contains(pay, program) || !strings.Contains(pay, "|| program=creditonce\n") {
+			t.Errorf("a program of go run:\n%s", pay)
+		}
+	}
+}
+
+func TestGuide_IsWrittenAnewForThisProgram(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	o := stageOptions()
+	o.Executable = "/opt/next/creditonce"
+	if _, err := openStage(s.dir, o); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pay.sh", "README.txt"} {
+		if text := string(mustRead(t, s.path(name))); !strings.Contains(text, o.Executable) {
+			t.Errorf("%s names another program:\n%s", name, text)
+		}
+	}
+}

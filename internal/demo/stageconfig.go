@@ -3,6 +3,9 @@ package demo
 import (
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -82,7 +85,10 @@ func text(d time.Duration) string {
 
 // readme tells whoever finds the folder what it is and how to go on with it.
 func (s *stage) readme(executable string) string {
-	self := shellWords([]string{executable})
+	self, hint := shellWords([]string{executable}), ""
+	if fleeting(executable) {
+		self, hint = installed, "\nThe program of go run is gone when the demo ends; for one that stays, in the folder of the source:\n  go install .\n"
+	}
 	return fmt.Sprintf(`This folder was made by creditonce demo. The money in it is simulated.
 
 config.yaml       the configuration of serve, with waiting times far too short for a real MT5 server
@@ -93,7 +99,7 @@ serve.log         the log of serve
 deposit.sh        makes one more deposit, as the firm's server does it; prints its code
 pay.sh CODE       pays it: creditonce sign makes, signs and sends the provider's event
 secrets/, tls/    keys and certificates of this demo only
-
+%[5]s
 Go on with it, all three processes as before:
   %[2]s demo --dir %[1]s
 
@@ -103,7 +109,17 @@ Or by hand, in two terminals:
 
 Look at it while nothing runs:
   %[2]s verify --config %[4]s
-`, shellWords([]string{s.dir}), self, shellWords(s.mt5Args()), shellWords([]string{s.config()}))
+`, shellWords([]string{s.dir}), self, shellWords(s.mt5Args()), shellWords([]string{s.config()}), hint)
+}
+
+// installed is the program as a shell finds it after go install.
+const installed = "creditonce"
+
+// fleeting tells that go run built the program into a folder of its own, which does not stay.
+func fleeting(executable string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(executable), "/"), func(folder string) bool {
+		return strings.HasPrefix(folder, "go-build")
+	})
 }
 
 // depositScript makes a deposit over the API with curl.
@@ -122,8 +138,14 @@ echo
 
 // payScript sends a payment of that deposit with creditonce sign.
 func (s *stage) payScript(executable string) string {
+	program := shellWords([]string{executable})
+	choice := "program=" + program
+	if fleeting(executable) {
+		choice += "; [ -x \"$program\" ] || program=" + installed
+	}
 	return fmt.Sprintf(`# Pays the deposit whose code is given: signs the provider's event and sends it to the webhook.
-%s \
+%s
+"$program" %s \
   --amount 123.45 --currency USD --code "${1:?give the code of the deposit}"
-`, shellWords([]string{executable, "sign", "--send", "--config", s.config(), "--ca-file", s.path("tls", "webhooks-ca.pem")}))
+`, choice, shellWords([]string{"sign", "--send", "--config", s.config(), "--ca-file", s.path("tls", "webhooks-ca.pem")}))
 }

@@ -75,7 +75,7 @@ func (v *verdict) compareDeals(e evidence) {
 	for _, d := range e.deposits {
 		owner[d.credited.String()+" "+d.credited.currency] = d
 	}
-	others := v.otherReferences(e)
+	others := otherReferences(e)
 	count := map[*deposit]int{}
 	comments := map[string]int{}
 	for _, deal := range e.deals {
@@ -101,7 +101,7 @@ func (v *verdict) compareDeals(e evidence) {
 
 // otherReferences are the references of rows that do not belong to this show's deposits: payments that a person has
 // made by hand meanwhile, or an earlier show in the same folder.
-func (v *verdict) otherReferences(e evidence) map[string]bool {
+func otherReferences(e evidence) map[string]bool {
 	mine := map[string]bool{}
 	for _, d := range e.deposits {
 		mine[d.code] = true
