@@ -56,10 +56,7 @@ func (s *show) result(e evidence, v verdict) Result {
 			r.Others++
 		}
 	}
-	mine := map[string]bool{}
-	for _, d := range e.deposits {
-		mine[d.code] = true
-	}
+	mine := codesOf(e)
 	for _, row := range e.store.Rows {
 		if mine[row.Code] {
 			r.States[row.State]++

@@ -91,6 +91,10 @@ func TestVerdict_SeesWhatIsPlanted(t *testing.T) {
 			e.deals = append(e.deals, deal(910, 50001, "7.77", "dep:hand"))
 			e.store.Rows = append(e.store.Rows, app.InspectedRow{State: "done", Code: "by-hand", Payment: "pi_h", Reference: "dep:hand"})
 		}, 0, 0, 0, ""},
+		"task for a payment by hand": {func(e *evidence) {
+			e.store.Rows = append(e.store.Rows, app.InspectedRow{ID: 77, State: "held", Code: "by-hand", Payment: "pi_h"})
+			e.store.OpenTasks = []app.InspectedTask{{Kind: "held", Entity: "credit/77", Summary: "no deposit record"}}
+		}, 0, 0, 0, ""},
 		"payment by hand credited twice": {func(e *evidence) {
 			e.deals = append(e.deals, deal(910, 50001, "7.77", "dep:hand"), deal(911, 50001, "7.77", "dep:hand"))
 			e.store.Rows = append(e.store.Rows, app.InspectedRow{State: "done", Code: "by-hand", Payment: "pi_h", Reference: "dep:hand"})
