@@ -65,7 +65,7 @@ func benchCommand(p *Process) *cobra.Command {
 }
 
 func (f benchFlags) check() error {
-	if f.seconds < 0.5 || f.seconds > mostSeconds {
+	if !(f.seconds >= 0.5 && f.seconds <= mostSeconds) { // NaN too
 		return usagef("--seconds %v: want 0.5 to %d", f.seconds, mostSeconds)
 	}
 	if f.rounds < 1 || f.rounds > mostRounds {
