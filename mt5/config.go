@@ -178,6 +178,10 @@ func (c *Config) allows(group, currency string, digits int) string {
 	return ""
 }
 
+// GroupMatches tells whether a group falls under masks: "*" for any text, the first mask that fits decides, "!"
+// in front excludes.
+func GroupMatches(masks []string, group string) bool { return matchMasks(masks, group) }
+
 // matchMasks follows MT5's own rule for group masks: the first mask that fits decides, "!" in front excludes
 // (CHM in §1.3, deal/get_batch).
 func matchMasks(masks []string, name string) bool {

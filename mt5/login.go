@@ -73,10 +73,37 @@ func (s *Session) introduce(ctx context.Context, w *wire) error {
 		return fmt.Errorf("read the server's name: %w", err)
 	}
 	if common.Name.text != s.cfg.Identity {
-		return fmt.Errorf("the server calls itself %q, the configuration expects %q: no money moves there; "+
-			"correct the address or the identity", shown(common.Name.text), s.cfg.Identity)
+		return &IdentityError{Got: shown(common.Name.text), Want: s.cfg.Identity}
 	}
 	return nil
+}
+
+// IdentityError says that a server gives itself another name than the configured one.
+type IdentityError struct{ Got, Want string }
+
+// Error implements error.
+func (e *IdentityError) Error() string {
+	return fmt.Sprintf("the server calls itself %q, the configuration expects %q: no money moves there; "+
+		"correct the address or the identity", e.Got, e.Want)
+}
+
+// LoginError says that the server answered and refused the manager: login, password, address or rights.
+type LoginError struct{ cause error }
+
+// Error implements error.
+func (e *LoginError) Error() string { return e.cause.Error() }
+
+// Unwrap gives the refusal.
+func (e *LoginError) Unwrap() error { return e.cause }
+
+// refusedLogin marks a readable refusal of the authentication; every other error stays what it is.
+func refusedLogin(err error) error {
+	var code *codeError
+	var lost *lostError
+	if errors.As(err, &code) || errors.As(err, &lost) && lost.refused {
+		return &LoginError{cause: err}
+	}
+	return err
 }
 
 // authenticate is auth/start and auth/answer (§1.3, §2). At most 10 s may pass between them.
@@ -85,7 +112,7 @@ func (s *Session) authenticate(ctx context.Context, w *wire) error {
 		"version": {apiVersion}, "agent": {s.cfg.Agent}, "login": {strconv.FormatUint(s.cfg.Manager, 10)}, "type": {"manager"},
 	})
 	if err != nil {
-		return fmt.Errorf("begin the authentication: %w", err)
+		return refusedLogin(fmt.Errorf("begin the authentication: %w", err))
 	}
 	var start struct {
 		Rand scalar `json:"srv_rand"`
@@ -114,10 +141,11 @@ func (s *Session) prove(ctx context.Context, w *wire, challenge []byte) error {
 		"srv_rand_answer": {randAnswer(hash, challenge)}, "cli_rand": {hex.EncodeToString(ours)},
 	})
 	if err != nil {
-		return fmt.Errorf("authenticate as manager %d: %w", s.cfg.Manager, err)
+		return refusedLogin(fmt.Errorf("authenticate as manager %d: %w", s.cfg.Manager, err))
 	}
 	var proof struct {
 		Answer scalar `json:"cli_rand_answer"`
+		Build  scalar `json:"version_trade"`
 	}
 	if err := fields(e.whole, &proof); err != nil {
 		return fmt.Errorf("authenticate as manager %d: %w", s.cfg.Manager, err)
@@ -126,6 +154,7 @@ func (s *Session) prove(ctx context.Context, w *wire, challenge []byte) error {
 	if subtle.ConstantTimeCompare([]byte(strings.ToLower(proof.Answer.text)), []byte(want)) != 1 {
 		return errors.New("the server could not prove that it knows the manager's password: it is not the MT5 server")
 	}
+	s.build = shown(proof.Build.text)
 	return nil
 }
 

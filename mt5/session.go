@@ -24,6 +24,7 @@ type Session struct {
 	generation uint64 // counts authentications: what was learned on another one does not carry over
 	address    int    // of cfg.Addresses, where the next connect begins
 	dials      int
+	build      string // what the trade server said about itself at the last authentication
 	clock      serverClock
 	logins     pace                           // after a failed authentication
 	refusals   pace                           // after a status 401 or 403 that a new session did not cure
