@@ -16,7 +16,6 @@ type fakeMT5 struct {
 	deals  []Deal
 	hidden map[uint64]bool // deals that looks do not show yet
 	next   uint64
-	digits int
 	log    []string // the order of calls, balance calls with the state that their row had on disk
 	lookAt []time.Duration
 	calls  []Call

@@ -53,7 +53,7 @@ func (l *Lane) Run(ctx context.Context) error {
 			break
 		}
 	}
-	return nil
+	return nil //nolint:nilerr // the end of ctx is a clean stop, whatever the last round met
 }
 
 func (l *Lane) schedule() time.Time { return l.Process.Schedule(l.Clock) }
@@ -86,7 +86,7 @@ func (l *Lane) round(ctx context.Context) (time.Duration, error) {
 	ready := l.ready(ctx)
 	for _, row := range work {
 		if ctx.Err() != nil {
-			return 0, nil
+			return 0, nil //nolint:nilerr // the session's error has been noted and goes to the rows
 		}
 		if err := l.take(ctx, row, ready); err != nil {
 			return 0, err

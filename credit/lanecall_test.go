@@ -238,9 +238,9 @@ func TestLane_CallThatNeverLeftBacksOffAndTellsAPersonTheThirdTime(t *testing.T)
 		for i := 1; i < len(at); i++ {
 			gaps = append(gaps, (at[i] - at[i-1]).Round(time.Second))
 		}
-		want := []time.Duration{2, 4, 8, 16, 32, 60, 60, 60, 60}
-		for i := range want {
-			want[i] *= time.Second
+		want := []time.Duration{
+			2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second,
+			time.Minute, time.Minute, time.Minute, time.Minute,
 		}
 		if !slices.Equal(gaps, want[:len(gaps)]) || len(gaps) < 7 {
 			t.Errorf("gaps %v, want %v", gaps, want)

@@ -75,16 +75,17 @@ func TestReady_AuthenticatesOnceAndKeepsTheConnection(t *testing.T) {
 func TestReady_WrongPasswordIsSaidPlainlyAndBacksOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, onClient(func(c *Config) { c.Password = func() []byte { return []byte("not-the-password") } }))
-	for _, wait := range []time.Duration{5, 10, 20, 40, 80, 120, 120} {
+	for _, seconds := range []int{5, 10, 20, 40, 80, 120, 120} {
+		wait := time.Duration(seconds) * time.Second
 		before := len(r.seen.of("auth/answer"))
 		err := r.session.Ready(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "1001 MT_RET_AUTH_ACCOUNT_INVALID") || strings.Contains(err.Error(), "not-the-password") {
 			t.Fatalf("error %v", err)
 		}
-		r.clock.Advance(wait*time.Second - time.Millisecond)
+		r.clock.Advance(wait - time.Millisecond)
 		err = r.session.Ready(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "the next try is in") {
-			t.Fatalf("after nearly %ds: %v", wait, err)
+			t.Fatalf("after nearly %v: %v", wait, err)
 		}
 		if tries := len(r.seen.of("auth/answer")) - before; tries != 1 {
 			t.Fatalf("%d authentications within the wait, want 1", tries)

@@ -97,6 +97,7 @@ func TestBalance_EveryFaultHasItsOutcome(t *testing.T) {
 				r.impatientOnce(time.Duration(c.rule.Delay))
 			case fakemt5.NeverExecute:
 				impatient(r.session.cfg)
+			default: // these answer at once, or end the connection
 			}
 			rule := c.rule
 			rule.Where, rule.Count = "trade/balance", 1

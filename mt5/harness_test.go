@@ -181,13 +181,6 @@ func (r *rig) fault(rule fakemt5.Rule) {
 	}
 }
 
-func (r *rig) wire(fields map[string]any) {
-	r.t.Helper()
-	if _, err := r.control.PatchWire(r.t.Context(), fields); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
 func (r *rig) add(d fakemt5.ManualDeal) uint64 {
 	r.t.Helper()
 	e, err := r.control.AddDeal(r.t.Context(), d)
