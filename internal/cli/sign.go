@@ -30,8 +30,8 @@ func signCommand(p *Process) *cobra.Command {
 		Use:   "sign",
 		Short: "Print or send a webhook signed with a provider's configured secret",
 		Long: "sign makes an event as the provider would send it, signs it with the provider's first secret from the\n" +
-			"configuration, and prints the request, or sends it with --send. For trying out an installation: on a live store\n" +
-			"the event says live and is taken for real.",
+			"configuration, and prints the request, or sends it with --send. Each call makes a new payment. For trying out an\n" +
+			"installation: on a live store the event says live and is taken for real.",
 		Example: "  creditonce sign --code 4f1c...  --amount 500.00 --currency USD\n" +
 			"  creditonce sign --code 4f1c...  --amount 500.00 --currency USD --send --ca-file ca.pem",
 		Args: args(cobra.NoArgs),
