@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -27,23 +26,35 @@ type accountBody struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-func (a *API) putAccount(c echo.Context, key Key) error {
-	server, login, faults := accountAddress(c)
-	root, err := readObject(c)
-	if err != nil {
-		return err
-	}
-	f, more := newFields(root)
-	account := credit.Account{
-		Server: server, Login: login,
+// accountWish is a registration as the portal sends it.
+type accountWish struct {
+	Client   string `json:"client"`
+	Currency string `json:"currency"`
+	Digits   int    `json:"digits"`
+}
+
+func readAccount(root *object) (accountWish, []fault) {
+	f, faults := newFields(root)
+	w := accountWish{
 		Client:   f.text("client", isPrintable),
 		Currency: f.text("currency", isCurrency),
 		Digits:   f.integer("digits", 0, maxAccountDigits),
 	}
 	f.end()
-	if faults = append(faults, *more...); len(faults) > 0 {
+	return w, *faults
+}
+
+func (a *API) putAccount(c echo.Context, key Key, _ query) error {
+	server, login, faults := accountAddress(c)
+	root, err := readObject(c)
+	if err != nil {
+		return err
+	}
+	w, more := readAccount(root)
+	if faults = append(faults, more...); len(faults) > 0 {
 		return invalid(faults)
 	}
+	account := credit.Account{Server: server, Login: login, Client: w.Client, Currency: w.Currency, Digits: w.Digits}
 	stored, created, err := a.cfg.Accounts.Put(requestContext(c), account, actor(key))
 	if err != nil {
 		return fmt.Errorf("put account %d on %s: %w", login, server, err)
@@ -52,10 +63,14 @@ func (a *API) putAccount(c echo.Context, key Key) error {
 	if created {
 		status = http.StatusCreated
 	}
-	return sendAccount(c, status, stored)
+	body, err := renderAccount(stored)
+	if err != nil {
+		return err
+	}
+	return send(c, status, body)
 }
 
-func (a *API) getAccount(c echo.Context, _ Key) error {
+func (a *API) getAccount(c echo.Context, _ Key, _ query) error {
 	server, login, faults := accountAddress(c)
 	if len(faults) > 0 {
 		return invalid(faults)
@@ -67,7 +82,11 @@ func (a *API) getAccount(c echo.Context, _ Key) error {
 	if err != nil {
 		return fmt.Errorf("get account %d on %s: %w", login, server, err)
 	}
-	return sendAccount(c, http.StatusOK, account)
+	body, err := renderAccount(account)
+	if err != nil {
+		return err
+	}
+	return sendTagged(c, body)
 }
 
 // accountAddress reads the path. Only the strict forms pass, so it does not matter how echo decodes the path.
@@ -84,16 +103,23 @@ func accountAddress(c echo.Context) (server string, login uint64, faults []fault
 	return server, login, faults
 }
 
-func sendAccount(c echo.Context, status int, a credit.Account) error {
-	body, err := json.Marshal(accountBody{
-		Server: a.Server, Login: strconv.FormatUint(a.Login, 10), Client: a.Client,
+func accountOnWire(a credit.Account) accountBody {
+	return accountBody{
+		Server: a.Server, Login: number(a.Login), Client: a.Client,
 		Currency: a.Currency, Digits: a.Digits, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
-	})
-	if err != nil {
-		return fmt.Errorf("render account %d on %s: %w", a.Login, a.Server, err)
 	}
-	return send(c, status, body)
 }
 
+func renderAccount(a credit.Account) ([]byte, error) {
+	body, err := json.Marshal(accountOnWire(a))
+	if err != nil {
+		return nil, fmt.Errorf("render account %d on %s: %w", a.Login, a.Server, err)
+	}
+	return body, nil
+}
+
+// actorPrefix marks in histories what was done through a key.
+const actorPrefix = "api/"
+
 // actor is how histories name who acted through a key.
-func actor(key Key) string { return "api/" + key.Name }
+func actor(key Key) string { return actorPrefix + key.Name }

@@ -57,7 +57,9 @@ func (a *API) answered(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		served.Status, served.Replayed = c.Response().Status, h.Get(headerReplayed) == "true"
 		served.Route, _ = c.Get(contextRoute).(string)
-		served.Key, _ = c.Get(contextKey).(string)
+		if key, ok := c.Get(contextKey).(Key); ok {
+			served.Key = key.Name
+		}
 		a.cfg.Observer.Served(requestContext(c), served)
 		return nil
 	}
@@ -87,7 +89,7 @@ func (a *API) sendProblem(c echo.Context, p *problem, id string) {
 	if p.kind.status == http.StatusServiceUnavailable {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 	}
-	_ = c.Blob(p.kind.status, "application/problem+json", body)
+	_ = c.Blob(p.kind.status, mediaProblem, body)
 }
 
 // requestID takes the caller's id where it can stand in a log and in a URI as it is, and draws one else.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"creditonce/credit"
 )
 
 // Config is what an API is made of. Everything is required save Keys: without keys every request is answered 401.
@@ -19,6 +21,10 @@ type Config struct {
 	// PaidExponent is the number of decimal places in which a provider writes a currency; false for a provider or
 	// a currency that is not known.
 	PaidExponent func(provider, currency string) (exponent int, known bool)
+	// DayLimit is the most that a login may be credited in one UTC day, by account currency; false: no limit.
+	DayLimit func(currency string) (credit.Amount, bool)
+	// Rate is the limit of requests of each key, and of each address without one.
+	Rate Rate
 	// DepositLife is how long a deposit can be paid when the request names no expiry.
 	DepositLife time.Duration
 	// Now is the wall clock.
@@ -33,26 +39,31 @@ type API struct {
 	cfg  Config
 	keys keyring
 	echo *echo.Echo
+
+	limiter *limiter
 }
 
 // New makes the API. It refuses a configuration that lacks a part, and keys that are not usable: without a name,
 // name or hash twice, without a hash, an unknown scope, or accounts:write together with deposits:write, since a
 // stolen checkout key must not be able to re-own a login (design §5).
 func New(cfg Config) (*API, error) {
-	if cfg.Deposits == nil || cfg.Accounts == nil || cfg.PaidExponent == nil || cfg.Now == nil || cfg.Rand == nil || cfg.Observer == nil {
+	if cfg.Deposits == nil || cfg.Accounts == nil || cfg.PaidExponent == nil || cfg.DayLimit == nil || cfg.Now == nil || cfg.Rand == nil || cfg.Observer == nil {
 		return nil, errors.New("make the portal's API: a part of its configuration is missing")
 	}
 	if cfg.DepositLife <= 0 {
 		return nil, fmt.Errorf("make the portal's API: deposit life %s: want more than 0", cfg.DepositLife)
 	}
+	if cfg.Rate.PerSecond < 1 || cfg.Rate.Burst < 1 {
+		return nil, fmt.Errorf("make the portal's API: rate of %d a second, %d at once: want 1 or more of each", cfg.Rate.PerSecond, cfg.Rate.Burst)
+	}
 	keys, err := newKeyring(cfg.Keys)
 	if err != nil {
 		return nil, fmt.Errorf("make the portal's API: %w", err)
 	}
-	a := &API{cfg: cfg, keys: keys, echo: echo.New()}
+	a := &API{cfg: cfg, keys: keys, echo: echo.New(), limiter: newLimiter(cfg.Rate)}
 	a.echo.HideBanner, a.echo.HidePort = true, true
 	a.echo.Logger.SetOutput(io.Discard) // what is worth telling goes to the Observer
-	a.echo.Use(a.answered)
+	a.echo.Use(a.answered, a.limited)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, r.path, a.guard(r))
 	}
@@ -62,42 +73,24 @@ func New(cfg Config) (*API, error) {
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
 
-// route is one line of the access table: a key with any one of the scopes may use it.
-type route struct {
-	method string
-	path   string
-	scopes []string
-	handle func(c echo.Context, key Key) error
-}
-
-// routes is the whole API; what is not here is answered 404 or 405.
-func (a *API) routes() []route {
-	return []route{
-		{http.MethodPut, "/v1/servers/:server/accounts/:login", []string{ScopeAccountsWrite}, a.putAccount},
-		{http.MethodGet, "/v1/servers/:server/accounts/:login", []string{ScopeAccountsRead, ScopeAccountsWrite}, a.getAccount},
-		{http.MethodPost, "/v1/deposits", []string{ScopeDepositsWrite}, a.makeDeposit},
-		{http.MethodGet, "/v1/deposits/:code", []string{ScopeDepositsRead}, a.getDeposit},
-	}
-}
-
-// guard lets a request reach its handler only with a key that has the scope, and without a query: an ignored
-// parameter could be one that the caller relies on, such as a dry run.
+// guard lets a request reach its handler only with a key that has the scope, and with a query that the call knows.
 func (a *API) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		c.Set(contextRoute, r.path)
-		key, ok := a.keys.find(c.Request().Header)
-		if !ok {
+		key, known := c.Get(contextKey).(Key)
+		switch {
+		case r.open():
+		case !known:
 			c.Response().Header().Set("WWW-Authenticate", "Bearer")
 			return kindUnauthorized.because("send a valid API key as: Authorization: Bearer co_...")
-		}
-		c.Set(contextKey, key.Name)
-		if !key.mayAny(r.scopes) {
+		case !key.mayAny(r.scopes):
 			return kindForbidden.because("this API key does not have the scope %s", r.scopes[0])
 		}
-		if c.Request().URL.RawQuery != "" || c.Request().URL.ForceQuery {
-			return kindUnknownParameter.because("this call takes no query parameters")
+		q, err := readQuery(c.Request().URL, r.query)
+		if err != nil {
+			return err
 		}
-		return r.handle(c, key)
+		return r.handle(c, key, q)
 	}
 }
 
@@ -118,7 +111,7 @@ func Server(handler http.Handler) *http.Server {
 	}
 }
 
-// Where the guard leaves the route's pattern and the name of the API key for the Observer.
+// Where the route's pattern and the API key stand while a request is answered.
 const (
 	contextRoute = "creditonce.route"
 	contextKey   = "creditonce.key"
@@ -126,7 +119,7 @@ const (
 
 // send writes a success. Answers are about money: nothing on the way may keep them.
 func send(c echo.Context, status int, body []byte) error {
-	return c.Blob(status, "application/json", body)
+	return c.Blob(status, mediaJSON, body)
 }
 
 func requestContext(c echo.Context) context.Context { return c.Request().Context() }

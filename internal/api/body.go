@@ -58,11 +58,14 @@ func checkContentType(header http.Header) error {
 // maxIdempotencyKey is the longest key, in bytes.
 const maxIdempotencyKey = 255
 
+// errKeyMissing marks the one fault of an idempotency key that a dry run may have.
+var errKeyMissing = errors.New("no idempotency key")
+
 // idempotencyKey reads the caller's key: 1 to 255 printable ASCII characters, taken as they are.
 func idempotencyKey(header http.Header) (string, error) {
 	values := header.Values("Idempotency-Key")
 	if len(values) == 0 || (len(values) == 1 && values[0] == "") {
-		return "", kindKeyMissing.because("send an Idempotency-Key that is new for each deposit and the same for each repetition")
+		return "", kindKeyMissing.because("send an Idempotency-Key that is new for each deposit and the same for each repetition").from(errKeyMissing)
 	}
 	key := values[0]
 	printable := true

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,8 +31,12 @@ type memoryBook struct {
 	deposits map[string]credit.Deposit
 	answers  map[credit.IdempotencyKey]storedAnswer
 	rows     map[string]*credit.Credit // by deposit code
+	history  map[string][]credit.Entry
+	further  map[string][]credit.Credit
+	asked    []any // queries of lists
 	calls    int
 	writes   int
+	dayTotal credit.Amount
 	fail     error // answers every call
 }
 
@@ -60,6 +66,7 @@ func (b *memoryBook) Open(_ context.Context, n credit.NewDeposit) (credit.Answer
 	}
 	rules := b.rules
 	rules.Now = b.now
+	found.DayTotal = b.dayTotal
 	out, err := credit.OpenDeposit(n, found, rules)
 	if err != nil {
 		return credit.Answer{}, fmt.Errorf("open: %w", err)
@@ -84,6 +91,91 @@ func (b *memoryBook) View(_ context.Context, code string) (credit.DepositView, e
 		return credit.DepositView{}, fmt.Errorf("deposit: %w", credit.ErrNotFound)
 	}
 	return credit.DepositView{Deposit: d, Row: b.rows[code]}, nil
+}
+
+func (b *memoryBook) Story(ctx context.Context, code string) (credit.DepositStory, error) {
+	v, err := b.View(ctx, code)
+	return credit.DepositStory{DepositView: v, History: b.history[code], Further: b.further[code]}, err
+}
+
+func (b *memoryBook) Close(ctx context.Context, code, by string) (credit.DepositView, error) {
+	v, err := b.View(ctx, code)
+	if err != nil {
+		return v, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	changes, err := credit.CloseDeposit(v.Deposit, by, b.now)
+	if err != nil {
+		return credit.DepositView{}, fmt.Errorf("close: %w", err)
+	}
+	if changes.Deposit != nil {
+		b.writes++
+		v.Deposit = *changes.Deposit
+		b.deposits[code] = v.Deposit
+	}
+	return v, nil
+}
+
+// The lists are in the order of code, login or number; a place is how many have been passed.
+
+func (b *memoryBook) ListDeposits(_ context.Context, q credit.DepositQuery) (credit.Page[credit.DepositView], error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, q)
+	var all []credit.DepositView
+	for _, code := range slices.Sorted(maps.Keys(b.deposits)) {
+		if v := (credit.DepositView{Deposit: b.deposits[code], Row: b.rows[code]}); q.Wants(v) {
+			all = append(all, v)
+		}
+	}
+	return pageOf(b, all, q.After, q.Limit)
+}
+
+func (b *memoryBook) ListCredits(_ context.Context, q credit.CreditQuery) (credit.Page[credit.Credit], error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, q)
+	var all []credit.Credit
+	for _, code := range slices.Sorted(maps.Keys(b.rows)) {
+		if q.Wants(*b.rows[code]) {
+			all = append(all, *b.rows[code])
+		}
+	}
+	return pageOf(b, all, q.After, q.Limit)
+}
+
+func (b *memoryBook) ListAccounts(_ context.Context, q credit.AccountQuery) (credit.Page[credit.Account], error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, q)
+	var all []credit.Account
+	for _, at := range slices.Sorted(maps.Keys(b.accounts)) {
+		if q.Wants(b.accounts[at]) {
+			all = append(all, b.accounts[at])
+		}
+	}
+	return pageOf(b, all, q.After, q.Limit)
+}
+
+func pageOf[T any](b *memoryBook, all []T, after []byte, limit int) (p credit.Page[T], err error) {
+	b.calls++
+	if b.fail != nil {
+		return p, b.fail
+	}
+	passed := 0
+	if after != nil {
+		if len(after) != 1 {
+			return p, credit.ErrInvalid
+		}
+		passed = min(int(after[0]), len(all))
+	}
+	end := min(passed+limit, len(all))
+	p.Items = all[passed:end]
+	if end < len(all) {
+		p.Next = []byte{byte(end)}
+	}
+	return p, nil
 }
 
 func (b *memoryBook) Put(_ context.Context, a credit.Account, actor string) (credit.Account, bool, error) {
@@ -195,7 +287,7 @@ type portal struct {
 	api  *API
 }
 
-func rate(t testing.TB, text string) credit.Rate {
+func parsedRate(t testing.TB, text string) credit.Rate {
 	t.Helper()
 	r, err := credit.ParseRate(text)
 	if err != nil {
@@ -219,12 +311,14 @@ func setup(t testing.TB) *portal {
 	b := &memoryBook{
 		now: noon, accounts: map[string]credit.Account{}, deposits: map[string]credit.Deposit{},
 		answers: map[credit.IdempotencyKey]storedAnswer{}, rows: map[string]*credit.Credit{},
+		history: map[string][]credit.Entry{}, further: map[string][]credit.Credit{},
 		rules: credit.DepositRules{
 			PerCredit:   map[string]credit.Amount{"USD": amount(t, "10000.00", "USD", 2)},
-			Bands:       map[string]credit.RateBand{"EUR/USD": {Low: rate(t, "0.9"), High: rate(t, "1.3")}},
+			Bands:       map[string]credit.RateBand{"EUR/USD": {Low: parsedRate(t, "0.9"), High: parsedRate(t, "1.3")}},
 			Identities:  map[string]string{"main": "Example-Live"},
 			Providers:   []string{"stripe-eu"},
 			LongestLife: 72 * time.Hour,
+			IntakeRules: credit.IntakeRules{DayLimits: map[string]credit.Amount{"USD": amount(t, "50000.00", "USD", 2)}},
 		},
 	}
 	for _, a := range []credit.Account{
@@ -240,7 +334,11 @@ func setup(t testing.TB) *portal {
 
 func (p *portal) config() Config {
 	return Config{
-		Deposits: p.book, Accounts: p.book, Keys: testKeys(), DepositLife: time.Hour,
+		Deposits: p.book, Accounts: p.book, Keys: testKeys(), DepositLife: time.Hour, Rate: Rate{1000, 100_000},
+		DayLimit: func(currency string) (credit.Amount, bool) {
+			a, ok := p.book.rules.DayLimits[currency]
+			return a, ok
+		},
 		PaidExponent: func(provider, currency string) (int, bool) {
 			e, ok := map[string]int{"USD": 2, "EUR": 2, "JPY": 0, "CHF": 2}[currency]
 			return e, ok && provider == "stripe-eu"
@@ -293,9 +391,20 @@ func (c call) request() *http.Request {
 	return r
 }
 
+// do makes the request and sees that the route's table names what it is answered with.
 func (p *portal) do(c call) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	p.api.ServeHTTP(w, c.request())
+	s := p.seen.last(p.t)
+	for _, r := range p.api.routes() {
+		if r.path == s.Route && r.method == s.Method {
+			listed := slices.ContainsFunc(r.responses, func(r response) bool { return r.status == w.Code }) ||
+				slices.ContainsFunc(r.every(), func(k kind) bool { return k.code == s.Code && k.status == w.Code })
+			if !listed && p.book.fail == nil {
+				p.t.Errorf("%s %s is answered %d %q, which its table does not name", r.method, r.path, w.Code, s.Code)
+			}
+		}
+	}
 	return w
 }
 
@@ -320,7 +429,7 @@ func readProblem(t testing.TB, w *httptest.ResponseRecorder) document {
 	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
 		t.Fatalf("the problem is not JSON: %v", err)
 	}
-	if d.Status != w.Code || d.Type != "urn:creditonce:problem:"+d.Code || d.Title == "" || d.Detail == "" {
+	if d.Status != w.Code || d.Type != "/docs/problems/"+d.Code || d.Title == "" || d.Detail == "" {
 		t.Fatalf("status %d with an incomplete problem %+v", w.Code, d)
 	}
 	if d.Instance == "" || d.Instance != w.Header().Get("X-Request-ID") {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -19,15 +18,38 @@ const routeMakeDeposit = "POST /v1/deposits"
 // depositBody is a deposit on the wire: what a return page may show (design §2), and no more. The stored first
 // answers have this form too.
 type depositBody struct {
-	Code      string    `json:"code"`
-	State     string    `json:"state"`
-	Server    string    `json:"server"`
-	Login     string    `json:"login"`
-	Paid      moneyBody `json:"paid"`
-	Credited  moneyBody `json:"credited"`
-	CreatedAt time.Time `json:"created_at"`
-	ExpiresAt time.Time `json:"expires_at"`
+	Code      string        `json:"code"`
+	State     string        `json:"state"`
+	Server    string        `json:"server"`
+	Login     string        `json:"login"`
+	Paid      moneyBody     `json:"paid"`
+	Credited  moneyBody     `json:"credited"`
+	CreatedAt time.Time     `json:"created_at"`
+	ExpiresAt time.Time     `json:"expires_at"`
+	ClosedAt  time.Time     `json:"closed_at,omitzero"`
+	Warnings  []warningBody `json:"warnings,omitempty"` // only when the deposit is made
+	DryRun    bool          `json:"dry_run,omitempty"`
 }
+
+// recordBody is a deposit for the portal's own eyes: lists and the story of a deposit show it, no return page does.
+type recordBody struct {
+	depositBody
+	Client   string `json:"client"`
+	Provider string `json:"provider"`
+}
+
+func recordOnWire(v credit.DepositView, now time.Time) recordBody {
+	return recordBody{depositOnWire(v, now), v.Deposit.Client, v.Deposit.Provider}
+}
+
+// warningBody is something that is allowed and may surprise.
+type warningBody struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// limitPerLoginDay names the limit, as the configuration does.
+const limitPerLoginDay = "per_login_day"
 
 // moneyBody is money on the wire. Minor is text because readers cut large numbers to 53 bits.
 type moneyBody struct {
@@ -37,9 +59,10 @@ type moneyBody struct {
 	Exponent int    `json:"exponent"`
 }
 
-func (a *API) makeDeposit(c echo.Context, key Key) error {
+func (a *API) makeDeposit(c echo.Context, key Key, q query) error {
+	dry := q["dry_run"] == "true"
 	idem, err := idempotencyKey(c.Request().Header)
-	if err != nil {
+	if err != nil && (!dry || !errors.Is(err, errKeyMissing)) {
 		return err
 	}
 	root, err := readObject(c)
@@ -58,10 +81,14 @@ func (a *API) makeDeposit(c echo.Context, key Key) error {
 	if err != nil {
 		return err
 	}
-	answer, err := a.cfg.Deposits.Open(requestContext(c), credit.NewDeposit{
+	wanted := credit.NewDeposit{
 		Key:       credit.IdempotencyKey{Route: routeMakeDeposit, Owner: key.Name, Key: idem},
-		InputHash: hash, Deposit: d, Render: renderUnless(doubt),
-	})
+		InputHash: hash, Deposit: d, Render: renderUnless(doubt, dry), DryRun: dry,
+	}
+	if dry { // a stored answer would hide the checks
+		wanted.Key = credit.IdempotencyKey{}
+	}
+	answer, err := a.cfg.Deposits.Open(requestContext(c), wanted)
 	if err != nil {
 		return fmt.Errorf("make a deposit for login %s on %s: %w", w.Login, w.Server, clearer(err, doubt))
 	}
@@ -169,43 +196,78 @@ func clearer(err error, doubt *problem) error {
 
 // renderUnless makes the answer of a new deposit, or refuses it at the last moment. The state is the one at the
 // deposit's creation, so that the answer does not depend on when it is rendered.
-func renderUnless(doubt *problem) func(credit.DepositView) (credit.Answer, error) {
+func renderUnless(doubt *problem, dry bool) func(credit.DepositView) (credit.Answer, error) {
 	return func(v credit.DepositView) (credit.Answer, error) {
 		if doubt != nil {
 			return credit.Answer{}, doubt
 		}
-		body, err := renderDeposit(v, v.Deposit.CreatedAt)
+		made := depositOnWire(v, v.Deposit.CreatedAt)
+		if v.OverDay {
+			made.Warnings = []warningBody{{limitPerLoginDay, "paid now, it would take the login over its limit of the UTC day and wait for a person"}}
+		}
+		made.DryRun = dry
+		body, err := renderDeposit(made)
+		if dry {
+			return credit.Answer{Status: http.StatusOK, Body: body}, err
+		}
 		return credit.Answer{Status: http.StatusCreated, Body: body}, err
 	}
 }
 
-func (a *API) getDeposit(c echo.Context, _ Key) error {
+func (a *API) getDeposit(c echo.Context, _ Key, _ query) error {
 	code := c.Param("code")
 	if !credit.ValidCode(code) {
-		return kindNotFound.because("there is no deposit with this code")
+		return noDeposit(nil)
 	}
 	view, err := a.cfg.Deposits.View(requestContext(c), code)
 	if errors.Is(err, credit.ErrNotFound) {
-		return kindNotFound.because("there is no deposit with this code").from(err)
+		return noDeposit(err)
 	}
 	if err != nil {
 		return fmt.Errorf("view a deposit: %w", err)
 	}
-	body, err := renderDeposit(view, a.cfg.Now())
+	body, err := renderDeposit(depositOnWire(view, a.cfg.Now().UTC()))
+	if err != nil {
+		return err
+	}
+	return sendTagged(c, body)
+}
+
+func (a *API) closeDeposit(c echo.Context, key Key, _ query) error {
+	code := c.Param("code")
+	if !credit.ValidCode(code) {
+		return noDeposit(nil)
+	}
+	view, err := a.cfg.Deposits.Close(requestContext(c), code, key.Name)
+	if errors.Is(err, credit.ErrNotFound) {
+		return noDeposit(err)
+	}
+	if err != nil {
+		return fmt.Errorf("close a deposit: %w", err)
+	}
+	body, err := renderDeposit(depositOnWire(view, a.cfg.Now().UTC()))
 	if err != nil {
 		return err
 	}
 	return send(c, http.StatusOK, body)
 }
 
-func renderDeposit(v credit.DepositView, now time.Time) ([]byte, error) {
+func noDeposit(cause error) error {
+	return kindNotFound.because("there is no deposit with this code").from(cause)
+}
+
+func depositOnWire(v credit.DepositView, now time.Time) depositBody {
 	d := v.Deposit
-	body, err := json.Marshal(depositBody{
-		Code: d.Code, State: string(v.State(now.UTC())),
-		Server: d.Server, Login: strconv.FormatUint(d.Login, 10),
+	return depositBody{
+		Code: d.Code, State: string(v.State(now)),
+		Server: d.Server, Login: number(d.Login),
 		Paid: onWire(d.Paid), Credited: onWire(d.Credited),
-		CreatedAt: d.CreatedAt.UTC(), ExpiresAt: d.ExpiresAt.UTC(),
-	})
+		CreatedAt: d.CreatedAt.UTC(), ExpiresAt: d.ExpiresAt.UTC(), ClosedAt: d.ClosedAt.UTC(),
+	}
+}
+
+func renderDeposit(d depositBody) ([]byte, error) {
+	body, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("render deposit %s: %w", d.Code, err)
 	}

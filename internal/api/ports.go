@@ -16,6 +16,15 @@ type Deposits interface {
 	Open(ctx context.Context, n credit.NewDeposit) (credit.Answer, error)
 	// View reads a deposit with what is known about its payment, in one snapshot; ErrNotFound without one.
 	View(ctx context.Context, code string) (credit.DepositView, error)
+	// Story reads a deposit with its rows and the history of the one that took it, in one snapshot; ErrNotFound.
+	Story(ctx context.Context, code string) (credit.DepositStory, error)
+	// Close closes a deposit (credit.CloseDeposit) and returns it as it then stands; ErrNotFound without one, a
+	// *credit.RefusedError for one that is paid. by is the key's name.
+	Close(ctx context.Context, code, by string) (credit.DepositView, error)
+	// ListDeposits gives one page of deposits, ListCredits one of credits. A page looks at a bounded number of records. ErrInvalid:
+	// the place to go on from cannot be read.
+	ListDeposits(ctx context.Context, q credit.DepositQuery) (credit.Page[credit.DepositView], error)
+	ListCredits(ctx context.Context, q credit.CreditQuery) (credit.Page[credit.Credit], error)
 }
 
 // Accounts is what the API needs of the register of logins. Safe for concurrent use.
@@ -26,6 +35,8 @@ type Accounts interface {
 	Put(ctx context.Context, a credit.Account, actor string) (stored credit.Account, created bool, err error)
 	// Get reads a login by the config's label of its server; ErrNotFound without one.
 	Get(ctx context.Context, server string, login uint64) (credit.Account, error)
+	// ListAccounts gives one page of logins, as ListDeposits does of deposits.
+	ListAccounts(ctx context.Context, q credit.AccountQuery) (credit.Page[credit.Account], error)
 }
 
 // Observer is told about every answered request, after the answer was handed to the connection. It must not block

@@ -27,6 +27,10 @@ var (
 	kindMethod           = kind{http.StatusMethodNotAllowed, "method_not_allowed", "The address does not take this method"}
 	kindUnknownParameter = kind{http.StatusBadRequest, "unknown_parameter", "The request has an unknown query parameter"}
 
+	kindRepeatedParameter = kind{http.StatusBadRequest, "repeated_parameter", "A query parameter stands twice"}
+	kindCursor            = kind{http.StatusBadRequest, "bad_cursor", "The cursor does not belong to this list and filter"}
+	kindRateLimited       = kind{http.StatusTooManyRequests, "rate_limited", "Too many requests"}
+
 	kindMediaType      = kind{http.StatusUnsupportedMediaType, "content_type", "The body is not application/json"}
 	kindEncoding       = kind{http.StatusUnsupportedMediaType, "content_encoding", "The body is compressed"}
 	kindTooLarge       = kind{http.StatusRequestEntityTooLarge, "body_too_large", "The body is too large"}
@@ -50,8 +54,34 @@ var (
 	kindInternal = kind{http.StatusInternalServerError, "internal", "Something went wrong on this side"}
 )
 
-// titleRefused is the title of every refusal of the domain; its code and detail say which.
-const titleRefused = "The request is understood and not allowed"
+// The refusals of the domain (credit.RefusedError): what was understood and is not allowed.
+var (
+	kindUnknownServer     = refusal("unknown_server", "There is no MT5 server with this name")
+	kindUnknownProvider   = refusal("unknown_provider", "There is no provider with this name")
+	kindCodeTaken         = refusal("code_taken", "A deposit with this code exists")
+	kindBadCode           = refusal("bad_code", "The text is no deposit code")
+	kindUnknownAccount    = refusal("unknown_account", "The login is not registered")
+	kindForeignLogin      = refusal("foreign_login", "The login does not belong to this client")
+	kindWrongCurrency     = refusal("wrong_currency", "The account is kept in another currency")
+	kindBadAmount         = refusal("bad_amount", "The amount is not more than 0")
+	kindLimitPerCredit    = refusal("limit_per_credit", "The amount is over the limit of one credit")
+	kindBadExpiry         = refusal("bad_expiry", "The expiry is not possible")
+	kindRateNotNeeded     = refusal("rate_not_needed", "There is nothing to convert")
+	kindConversionDiffers = refusal("conversion_differs", "The credited amount does not follow from the paid one")
+	kindRateMissing       = refusal("rate_missing", "The conversion needs a rate")
+	kindRateWithoutBand   = refusal("rate_without_band", "The currencies are not converted here")
+	kindRateOutsideBand   = refusal("rate_outside_band", "The rate is not believable")
+	kindBadRateTime       = refusal("bad_rate_time", "The rate's time lies in the future")
+	kindDepositPaid       = kind{http.StatusConflict, "deposit_paid", "The deposit was paid"}
+
+	refusalsOfDeposits = []kind{
+		kindUnknownServer, kindUnknownProvider, kindCodeTaken, kindBadCode, kindUnknownAccount, kindForeignLogin, kindWrongCurrency,
+		kindBadAmount, kindLimitPerCredit, kindBadExpiry, kindRateNotNeeded, kindConversionDiffers, kindRateMissing,
+		kindRateWithoutBand, kindRateOutsideBand, kindBadRateTime,
+	}
+)
+
+func refusal(code, title string) kind { return kind{http.StatusUnprocessableEntity, code, title} }
 
 // maxFaults bounds an answer: a body of 64 KiB can hold thousands of wrong fields.
 const maxFaults = 20
@@ -110,7 +140,8 @@ func (p *problem) Error() string {
 // Unwrap returns the cause.
 func (p *problem) Unwrap() error { return p.cause }
 
-// document is a problem on the wire (RFC 9457). instance is the request's id.
+// document is a problem on the wire (RFC 9457). type is where its page is served, on this very listener; instance is
+// the request's id.
 type document struct {
 	Type     string  `json:"type"`
 	Title    string  `json:"title"`
@@ -123,7 +154,7 @@ type document struct {
 
 func (p *problem) document(instance string) document {
 	return document{
-		Type: "urn:creditonce:problem:" + p.kind.code, Title: p.kind.title, Status: p.kind.status,
+		Type: problemPath + p.kind.code, Title: p.kind.title, Status: p.kind.status,
 		Code: p.kind.code, Detail: p.detail, Instance: instance, Errors: p.faults,
 	}
 }
@@ -136,7 +167,7 @@ func toProblem(err error) *problem {
 	}
 	var refused *credit.RefusedError
 	if errors.As(err, &refused) {
-		return &problem{kind: kind{http.StatusUnprocessableEntity, refused.Code, titleRefused}, detail: refused.Detail}
+		return &problem{kind: kindOf(refused.Code), detail: refused.Detail}
 	}
 	var routed *echo.HTTPError
 	if errors.As(err, &routed) {

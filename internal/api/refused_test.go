@@ -268,7 +268,7 @@ func TestCodeThatExists_IsRefused(t *testing.T) {
 func TestQueryParameter_IsRefused(t *testing.T) {
 	t.Parallel()
 	p := setup(t)
-	for _, query := range []string{"?dry_run=true", "?x", "?"} {
+	for _, query := range []string{"?dry-run=true", "?x", "?Dry_run=true", "?a%zz"} {
 		c := post("k", plainDeposit)
 		c.path += query
 		wantProblem(t, p.do(c), http.StatusBadRequest, "unknown_parameter")

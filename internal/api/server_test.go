@@ -138,17 +138,16 @@ func TestUnknownAddressAndMethod_AreProblems(t *testing.T) {
 	for path, code := range map[string]string{
 		"/": "no_route", "/v1": "no_route", "/v1/servers/main/accounts": "no_route", "/webhooks/stripe-eu": "no_route",
 		"/V1/deposits": "no_route", "//v1/deposits": "no_route", "/v1/deposits/": "no_route",
-		// Echo gives the rest of the path to the last parameter: that is no code.
-		"/v1/deposits/0123456789012345678901/credit": "not_found",
+		"/v1/deposits/0123456789012345678901/credits": "not_found", "/v1/deposits/0123456789012345678901/credit/": "not_found",
 	} {
 		r := call{method: http.MethodGet, path: "/", key: payKey}.request()
 		r.URL.Path = path
 		wantProblem(t, serve(p.api, r), http.StatusNotFound, code)
-		if s := p.seen.last(t); code == "no_route" && (s.Route != "" || s.Key != "") {
+		if s := p.seen.last(t); code == "no_route" && (s.Route != "" || s.Key != "pay") {
 			t.Errorf("%s: observed %+v", path, s)
 		}
 	}
-	for path, allow := range map[string]string{"/v1/deposits": "POST", "/v1/deposits/0123456789012345678901": "GET", "/v1/servers/main/accounts/1": "GET, PUT"} {
+	for path, allow := range map[string]string{"/v1/deposits": "GET, POST", "/v1/deposits/0123456789012345678901/credit": "GET", "/v1/servers/main/accounts/1": "GET, PUT"} {
 		for _, method := range []string{http.MethodDelete, http.MethodPatch, http.MethodHead, http.MethodTrace, "BREW"} {
 			w := p.do(call{method: method, path: path, key: payKey})
 			wantProblem(t, w, http.StatusMethodNotAllowed, "method_not_allowed")

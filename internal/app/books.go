@@ -38,6 +38,32 @@ func (d *deposits) View(ctx context.Context, code string) (credit.DepositView, e
 	return d.store.Deposit(ctx, code)
 }
 
+// Story reads a deposit with its rows and their history.
+func (d *deposits) Story(ctx context.Context, code string) (credit.DepositStory, error) {
+	return d.store.DepositStory(ctx, code)
+}
+
+// Close closes a deposit as of now.
+func (d *deposits) Close(ctx context.Context, code, by string) (credit.DepositView, error) {
+	return d.store.CloseDeposit(ctx, code, by, d.clock.Now())
+}
+
+// ListDeposits gives one page of deposits.
+func (d *deposits) ListDeposits(ctx context.Context, q credit.DepositQuery) (credit.Page[credit.DepositView], error) {
+	return d.store.Deposits(ctx, q)
+}
+
+// ListCredits gives one page of credits.
+func (d *deposits) ListCredits(ctx context.Context, q credit.CreditQuery) (credit.Page[credit.Credit], error) {
+	return d.store.Credits(ctx, q)
+}
+
+// dayLimit is the most that a login may be credited in one UTC day.
+func (d *deposits) dayLimit(currency string) (credit.Amount, bool) {
+	most, ok := d.rules.DayLimits[currency]
+	return most, ok
+}
+
 // accounts gives the portal's API its register of logins.
 type accounts struct {
 	store      *store.DB
@@ -72,4 +98,9 @@ func (a *accounts) Put(ctx context.Context, account credit.Account, actor string
 // Get reads a login.
 func (a *accounts) Get(ctx context.Context, server string, login uint64) (credit.Account, error) {
 	return a.store.Account(ctx, server, login)
+}
+
+// ListAccounts gives one page of logins.
+func (a *accounts) ListAccounts(ctx context.Context, q credit.AccountQuery) (credit.Page[credit.Account], error) {
+	return a.store.Accounts(ctx, q)
 }

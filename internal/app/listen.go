@@ -129,8 +129,9 @@ func (a *App) wirePortal() error {
 	for label, s := range a.cfg.MT5.Servers {
 		currencies[label] = s.Currencies
 	}
+	book := &deposits{store: a.store, rules: rules, clock: a.clock, process: a.process, observer: a.observer, wake: a.wake}
 	portal, err := api.New(api.Config{
-		Deposits: &deposits{store: a.store, rules: rules, clock: a.clock, process: a.process, observer: a.observer, wake: a.wake},
+		Deposits: book, DayLimit: book.dayLimit, Rate: api.Rate(a.cfg.API.Rate),
 		Accounts: &accounts{store: a.store, identities: rules.Identities, currencies: currencies, clock: a.clock, observer: a.observer},
 		Keys:     keys(a.cfg.API.Keys), PaidExponent: a.paidExponent, DepositLife: a.cfg.Credit.DepositExpiry,
 		Now: a.clock.Now, Rand: rand.Reader, Observer: a.observer,

@@ -71,6 +71,13 @@ type API struct {
 	Listen string
 	TLS    *TLSPair
 	Keys   []APIKey // in the order of the file; names and hashes are unique
+	Rate   Rate     // of each key, and of each address without a valid key
+}
+
+// Rate bounds the requests of one caller.
+type Rate struct {
+	PerSecond int
+	Burst     int // at once, before PerSecond counts
 }
 
 // APIKey is one bearer key: only its hash is known.
@@ -189,7 +196,7 @@ func Default() Config {
 			MaxBody:     MaxBodyCeiling,
 			MaxInFlight: 256,
 		},
-		API: API{Listen: "127.0.0.1:8081"},
+		API: API{Listen: "127.0.0.1:8081", Rate: Rate{PerSecond: 500, Burst: 1000}},
 		Credit: Credit{
 			Lease:           2 * time.Minute,
 			SendDeadline:    2 * time.Second,

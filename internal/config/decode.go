@@ -159,6 +159,10 @@ func (r *reader) api(s *section, a *API) {
 		k.close()
 		a.Keys = append(a.Keys, key)
 	}
+	limit := s.open("rate")
+	limit.integer("per_second", &a.Rate.PerSecond, 1, 100000)
+	limit.integer("burst", &a.Rate.Burst, 1, 100000)
+	limit.close()
 	s.close()
 }
 
