@@ -208,7 +208,7 @@ func (l *Listener) handle(c echo.Context, body []byte, r Report) Report {
 func event(endpoint Endpoint, h http.Header, body []byte, now time.Time) credit.Event {
 	sum := sha256.Sum256(body)
 	digest := hex.EncodeToString(sum[:])
-	mapped, err := endpoint.Provider.Map(body)
+	mapped, err := endpoint.Provider.Map(h, body)
 	if err == nil && mapped.MessageKey == "" {
 		err = errors.New("the notification has no id")
 	}

@@ -91,7 +91,7 @@ func (p *toyProvider) Verify(h http.Header, _ []byte, _ time.Time) error {
 	return nil
 }
 
-func (p *toyProvider) Map(body []byte) (webhook.Mapped, error) {
+func (p *toyProvider) Map(_ http.Header, body []byte) (webhook.Mapped, error) {
 	if bytes.HasPrefix(body, []byte("panic")) {
 		panic("toy")
 	}

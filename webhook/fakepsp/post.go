@@ -39,13 +39,21 @@ func Client(caFile string, timeout time.Duration) (*http.Client, error) {
 // Post sends one event body with its signature header to url and returns the status of the answer.
 // An error means that no whole answer came; its text does not repeat the URL.
 func Post(ctx context.Context, client *http.Client, url string, body []byte, signature string) (int, error) {
+	return PostWith(ctx, client, url, body, map[string]string{
+		"User-Agent": "Stripe/1.0 (+https://stripe.com/docs/webhooks)", SignatureHeader: signature,
+	})
+}
+
+// PostWith is Post with the headers of any other way of signing.
+func PostWith(ctx context.Context, client *http.Client, url string, body []byte, headers map[string]string) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, errors.New("post event: the URL is not valid")
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
-	req.Header.Set("User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)")
-	req.Header.Set(SignatureHeader, signature)
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		return 0, fmt.Errorf("post event: %w", withoutURL(err))

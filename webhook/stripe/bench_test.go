@@ -21,7 +21,7 @@ func BenchmarkMap(b *testing.B) {
 	p := provider(b, stripe.Config{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := p.Map(body); err != nil {
+		if _, err := p.Map(nil, body); err != nil {
 			b.Fatal(err)
 		}
 	}

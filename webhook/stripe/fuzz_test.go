@@ -49,7 +49,7 @@ func FuzzMap(f *testing.F) {
 	f.Add([]byte(`{"ID":"e","id":1e9}`))
 	p := provider(f, stripe.Config{})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		m, err := p.Map(body)
+		m, err := p.Map(nil, body)
 		if err != nil {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ const metadataKey = "creditonce_deposit"
 const lastSecond = 253402300799
 
 // Map implements webhook.Provider. What is told apart, and why, is in readers.
-func (p *Provider) Map(body []byte) (webhook.Mapped, error) {
+func (p *Provider) Map(_ http.Header, body []byte) (webhook.Mapped, error) {
 	if !utf8.Valid(body) {
 		return webhook.Mapped{}, errNotUTF8
 	}

@@ -63,7 +63,7 @@ func TestMap_TellsApartWhatTheProviderSends(t *testing.T) {
 			t.Fatal(err)
 		}
 		w, there := wants[name]
-		got, err := provider.Map(e.Body)
+		got, err := provider.Map(nil, e.Body)
 		f := got.Facts
 		if err != nil || !there {
 			t.Errorf("%s: %v (expectation there: %t)", name, err, there)
@@ -119,7 +119,7 @@ func TestMap_WhereTheCodeComesFrom(t *testing.T) {
 		if tc.session {
 			e = m.EventSessionCompleted(p, "paid")
 		}
-		got, err := provider(t, stripe.Config{}).Map(e.Body)
+		got, err := provider(t, stripe.Config{}).Map(nil, e.Body)
 		if err != nil || got.Facts.Code != tc.code || got.Facts.CodesClash != tc.clash {
 			t.Errorf("%s: code %q, clash %t, %v", name, got.Facts.Code, got.Facts.CodesClash, err)
 		}
@@ -141,7 +141,7 @@ func TestMap_AmountsByStripesOwnExponents(t *testing.T) {
 	} {
 		body := fmt.Sprintf(`{"id":"evt_1","object":"event","type":"payment_intent.succeeded","created":1,"livemode":false,"data":{"object":
 			{"id":"pi_1","object":"payment_intent","status":"succeeded","amount_received":%s,"currency":%q}}}`, tc.minor, tc.currency)
-		got, err := provider(t, stripe.Config{}).Map([]byte(body))
+		got, err := provider(t, stripe.Config{}).Map(nil, []byte(body))
 		switch {
 		case tc.want == "" && err == nil:
 			t.Errorf("%s %s: read as %v", tc.minor, tc.currency, got.Facts.Parts)

@@ -51,7 +51,7 @@ func TestMap_RefusesWhatTwoReadersCouldReadDifferently(t *testing.T) {
 		"NUL in the id":              {intentEvent, "pi_1", `pi_\u0000`},
 		"newline in the event id":    {intentEvent, "evt_1", `evt_\n`},
 	} {
-		if got, err := provider(t, stripe.Config{}).Map(e.body(t)); err == nil {
+		if got, err := provider(t, stripe.Config{}).Map(nil, e.body(t)); err == nil {
 			t.Errorf("%s: read as %+v", name, got)
 		}
 	}
@@ -92,7 +92,7 @@ func TestMap_RefusesWhatIsMissingOrOfAnotherKind(t *testing.T) {
 		"intent a list":          {sessionEvent, `"payment_intent":"pi_1"`, `"payment_intent":[]`},
 		"no session amount":      {sessionEvent, `"amount_total":500`, `"amount_total":null`},
 	} {
-		got, err := provider(t, stripe.Config{}).Map(e.body(t))
+		got, err := provider(t, stripe.Config{}).Map(nil, e.body(t))
 		if err == nil {
 			t.Errorf("%s: read as %+v", name, got)
 		} else if strings.Contains(err.Error(), "the-code") || strings.Contains(err.Error(), "pi_1") {
@@ -100,7 +100,7 @@ func TestMap_RefusesWhatIsMissingOrOfAnotherKind(t *testing.T) {
 		}
 	}
 	for _, body := range []string{"", " ", "null", "[]", `"x"`, "1", "{", `{"id"`, `{"id":}`, `{"id":"evt_1",}`, strings.Repeat(`{"a":`, 20_000)} {
-		if _, err := provider(t, stripe.Config{}).Map([]byte(body)); err == nil {
+		if _, err := provider(t, stripe.Config{}).Map(nil, []byte(body)); err == nil {
 			t.Errorf("%.20q was read", body)
 		}
 	}
@@ -120,7 +120,7 @@ func TestMap_TakesWhatDoesNotMatter(t *testing.T) {
 		"white space around":      {intentEvent, `{"id":"evt_1"`, " \r\n{ \"id\" : \"evt_1\""},
 		"names escaped":           {intentEvent, `"amount_received"`, `"amount\u005freceived"`},
 	} {
-		got, err := provider(t, stripe.Config{}).Map(e.body(t))
+		got, err := provider(t, stripe.Config{}).Map(nil, e.body(t))
 		f := got.Facts
 		if err != nil || f.Effect != credit.EffectPaid || f.Payment != "pi_1" || f.Code != "the-code" || f.Parts[0].Amount.Decimal() != "5.00" {
 			t.Errorf("%s: %+v, %v", name, f, err)
@@ -150,7 +150,7 @@ func TestMap_FactsThatTheDomainDecidesOn(t *testing.T) {
 			`payment_intent.succeeded`, `charge.succeeded`}, func(f credit.Facts) bool { return f.Effect == credit.EffectNone }},
 		"negative amount stays negative": {edit{intentEvent, `500`, `-500`}, func(f credit.Facts) bool { return f.Parts[0].Amount.Sign() < 0 }},
 	} {
-		got, err := p.Map(tc.edit.body(t))
+		got, err := p.Map(nil, tc.edit.body(t))
 		if err != nil || !tc.check(got.Facts) {
 			t.Errorf("%s: %+v, %v", name, got.Facts, err)
 		}
@@ -176,7 +176,7 @@ func TestMap_ReversalsNameTheirPaymentAsWellAsTheyCan(t *testing.T) {
 		"dispute":                    {event("charge.dispute.funds_reinstated", `{"id":"du_1","object":"dispute","amount":5,"currency":"usd","charge":"ch_1"}`), "ch_1", "du_1", credit.EffectDispute, true},
 		"dispute without id":         {event("charge.dispute.updated", `{"object":"dispute","amount":5,"currency":"usd","charge":"ch_1"}`), "ch_1", "", credit.EffectDispute, true},
 	} {
-		got, err := provider(t, stripe.Config{}).Map([]byte(tc.body))
+		got, err := provider(t, stripe.Config{}).Map(nil, []byte(tc.body))
 		f := got.Facts
 		if err != nil || f.Effect != tc.effect || f.Payment != tc.payment || f.Movement != tc.movement || f.Moved.IsSet() != tc.moved || len(f.Parts) != 0 {
 			t.Errorf("%s: %+v, %v", name, f, err)
@@ -184,7 +184,7 @@ func TestMap_ReversalsNameTheirPaymentAsWellAsTheyCan(t *testing.T) {
 	}
 	for _, kind := range []string{"refund.created", "charge.dispute.created"} {
 		object := map[string]string{"refund.created": "refund", "charge.dispute.created": "dispute"}[kind]
-		if got, err := provider(t, stripe.Config{}).Map([]byte(event(kind, `{"id":"x_1","object":"`+object+`"}`))); err == nil {
+		if got, err := provider(t, stripe.Config{}).Map(nil, []byte(event(kind, `{"id":"x_1","object":"`+object+`"}`))); err == nil {
 			t.Errorf("%s without a payment: %+v", kind, got)
 		}
 	}
@@ -192,7 +192,7 @@ func TestMap_ReversalsNameTheirPaymentAsWellAsTheyCan(t *testing.T) {
 
 func TestMap_ThinEventIsStoredAsUnknown(t *testing.T) {
 	t.Parallel()
-	got, err := provider(t, stripe.Config{}).Map([]byte(`{"id":"evt_test_1","object":"v2.core.event","type":"payment_intent.succeeded",
+	got, err := provider(t, stripe.Config{}).Map(nil, []byte(`{"id":"evt_test_1","object":"v2.core.event","type":"payment_intent.succeeded",
 		"livemode":true,"created":"2026-11-30T12:00:00.123Z","related_object":{"id":"pi_1"}}`))
 	f := got.Facts
 	if err != nil || f.Effect != credit.EffectUnknown || got.MessageKey != "evt_test_1" || !f.Live || f.OccurredAt.Unix() != 1796040000 {

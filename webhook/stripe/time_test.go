@@ -19,7 +19,7 @@ func TestMap_EveryTimeThatIsReadCanBeStored(t *testing.T) {
 		`{"id":"e","object":"event","type":"customer.created","livemode":false,"created":253402300800}`,
 		fmt.Sprintf(`{"id":"e","object":"event","type":"customer.created","livemode":false,"created":%d}`, uint64(1)<<40-1),
 	} {
-		m, err := p.Map([]byte(body))
+		m, err := p.Map(nil, []byte(body))
 		if err != nil {
 			continue // stored as unreadable, without a time
 		}
