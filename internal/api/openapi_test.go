@@ -1,0 +1,364 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// contract is the document as a client reads it, with the means to hold answers and requests against it. Safe for
+// concurrent use.
+type contract struct {
+	tree map[string]any
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema
+}
+
+const contractURL = "https://example.test/openapi.json"
+
+// theContract reads the document once for all tests. Here, objects of answers may have no member that the document
+// does not name, although clients must put up with them: so nothing is answered that is not documented.
+var theContract = sync.OnceValues(func() (*contract, error) {
+	text, err := Document()
+	if err != nil {
+		return nil, err
+	}
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := &contract{compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	var isObject bool
+	if c.tree, isObject = tree.(map[string]any); !isObject {
+		return nil, errors.New("the document is no object")
+	}
+	for _, s := range c.tree["components"].(map[string]any)["schemas"].(map[string]any) { //nolint:forcetypeassert // made by us
+		if s, ok := s.(map[string]any); ok && s["type"] == "object" {
+			s["additionalProperties"] = false
+		}
+	}
+	c.compiler.AssertFormat()
+	return c, c.compiler.AddResource(contractURL, c.tree)
+})
+
+func readContract(t testing.TB) *contract {
+	t.Helper()
+	c, err := theContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// under walks down the members of objects.
+func under(t testing.TB, at map[string]any, path ...string) map[string]any {
+	t.Helper()
+	for _, name := range path {
+		next, ok := at[name].(map[string]any)
+		if !ok {
+			t.Fatalf("%v: %q is no object", path, name)
+		}
+		at = next
+	}
+	return at
+}
+
+// schema compiles the schema at the place.
+func (c *contract) schema(t testing.TB, path ...string) *jsonschema.Schema {
+	t.Helper()
+	var pointer strings.Builder
+	for _, part := range path {
+		pointer.WriteString("/" + url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(part)))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.compiled[pointer.String()]; s != nil {
+		return s
+	}
+	s, err := c.compiler.Compile(contractURL + "#" + pointer.String())
+	if err != nil {
+		t.Fatalf("%v: %v", path, err)
+	}
+	c.compiled[pointer.String()] = s
+	return s
+}
+
+// refuses tells why the body does not fit the component; nil when it does.
+func (c *contract) refuses(t testing.TB, component string, body string) error {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
+	if err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return c.schema(t, "components", "schemas", component).Validate(value)
+}
+
+// operations lists all as "METHOD /path", as the document writes paths.
+func (c *contract) operations(t testing.TB) map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for path, item := range under(t, c.tree, "paths") {
+		item, ok := item.(map[string]any)
+		if !ok {
+			t.Fatalf("%s is no object", path)
+		}
+		for method := range item {
+			out[strings.ToUpper(method)+" "+path] = under(t, item, method)
+		}
+	}
+	return out
+}
+
+// find returns the operation that a request is one of.
+func (c *contract) find(t testing.TB, r *http.Request) (name string, ok bool) {
+	name = ""
+	for _, op := range slices.Sorted(maps.Keys(c.operations(t))) {
+		method, path, _ := strings.Cut(op, " ")
+		form := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "[^/]+")
+		if method == r.Method && regexp.MustCompile("^"+form+"$").MatchString(r.URL.EscapedPath()) {
+			name, ok = op, true
+		}
+	}
+	return name, ok
+}
+
+// holds checks an answer: its status, media type, headers and body must be what the document says of the call. It
+// returns the problem's code, or "".
+func (c *contract) holds(t testing.TB, r *http.Request, w *httptest.ResponseRecorder) (code string) {
+	t.Helper()
+	op, ok := c.find(t, r)
+	if !ok { // then there is no such route
+		if w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
+			t.Fatalf("%s %s is in no path of the document, and is answered %d", r.Method, r.URL.Path, w.Code)
+		}
+		return ""
+	}
+	method, path, _ := strings.Cut(op, " ")
+	status := fmt.Sprint(w.Code)
+	at := []string{"paths", path, strings.ToLower(method), "responses", status}
+	responses := under(t, c.tree, at[:4]...)
+	if responses[status] == nil {
+		t.Fatalf("%s answers %s, which the document does not say: %s", op, status, w.Body)
+	}
+	response := under(t, responses, status)
+	c.headers(t, op+" "+status, under(t, response, "headers"), w.Header())
+	media, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+	content, hasBody := response["content"].(map[string]any)
+	if !hasBody {
+		if w.Body.Len() > 0 {
+			t.Fatalf("%s %s: a body that the document does not say: %s", op, status, w.Body)
+		}
+		return ""
+	}
+	if content[media] == nil {
+		t.Fatalf("%s %s: media type %q, the document says %v", op, status, media, slices.Collect(maps.Keys(content)))
+	}
+	if media == mediaHTML {
+		return ""
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(w.Body.Bytes()))
+	if err != nil {
+		t.Fatalf("%s %s: %v", op, status, err)
+	}
+	if err := c.schema(t, append(at, "content", media, "schema")...).Validate(value); err != nil {
+		t.Fatalf("%s %s: %v\n%s", op, status, err, w.Body)
+	}
+	if media != mediaProblem {
+		return ""
+	}
+	problem, ok := value.(map[string]any)
+	if !ok {
+		t.Fatalf("%s %s: %s", op, status, w.Body)
+	}
+	code = fmt.Sprint(problem["code"])
+	if about := fmt.Sprint(response["description"]); !strings.Contains(about, "* `"+code+"`: ") {
+		t.Fatalf("%s %s: code %s is not among those of the document:\n%s", op, status, code, about)
+	}
+	return code
+}
+
+// headers checks that what must be there is there, and that what the document knows of elsewhere is not there unsaid.
+func (c *contract) headers(t testing.TB, where string, documented map[string]any, got http.Header) {
+	t.Helper()
+	for name := range documented {
+		h := under(t, documented, name)
+		if h["required"] == true && got.Get(name) == "" {
+			t.Errorf("%s: no header %s", where, name)
+		}
+	}
+	for _, name := range []string{"ETag", headerReplayed, "Retry-After", "WWW-Authenticate"} {
+		if got.Get(name) != "" && documented[name] == nil {
+			t.Errorf("%s: header %s is not in the document", where, name)
+		}
+	}
+}
+
+func TestDocument_HasEveryRouteOfTheRouterAndNoOther(t *testing.T) {
+	t.Parallel()
+	documented := readContract(t).operations(t)
+	routed := map[string]bool{}
+	for _, r := range setup(t).api.echo.Routes() {
+		routed[r.Method+" "+openapiPath(r.Path)] = true
+	}
+	for op := range documented {
+		if !routed[op] {
+			t.Errorf("%s is in the document and not in the router", op)
+		}
+	}
+	for op := range routed {
+		if documented[op] == nil {
+			t.Errorf("%s is in the router and not in the document", op)
+		}
+	}
+}
+
+func TestDocument_IsServedWithoutAKeyAndTagged(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	want, err := Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := p.do(call{method: http.MethodGet, path: DocumentPath})
+	if w.Code != http.StatusOK || !bytes.Equal(w.Body.Bytes(), want) || w.Header().Get("Content-Type") != mediaJSON {
+		t.Fatalf("status %d, %d bytes of %s; want %d", w.Code, w.Body.Len(), w.Header().Get("Content-Type"), len(want))
+	}
+	again := p.do(call{method: http.MethodGet, path: DocumentPath, header: map[string]string{"If-None-Match": w.Header().Get("ETag")}})
+	if again.Code != http.StatusNotModified {
+		t.Errorf("with its ETag: status %d", again.Code)
+	}
+}
+
+func TestDocument_SchemasAgreeWithTheGoTypesOfTheBodies(t *testing.T) {
+	t.Parallel()
+	for _, c := range components() {
+		if c.body == nil {
+			continue
+		}
+		fields := fieldsOf(reflect.TypeOf(c.body))
+		if len(fields) != len(c.schema.Properties) {
+			t.Errorf("%s has %d properties, %T has %d fields", c.name, len(c.schema.Properties), c.body, len(fields))
+			continue
+		}
+		for i, field := range fields {
+			checkProperty(t, c, field, c.schema.Properties[i])
+		}
+	}
+}
+
+// fieldsOf lists the fields of a struct, those of embedded structs in their place.
+func fieldsOf(of reflect.Type) (list []reflect.StructField) {
+	for i := range of.NumField() {
+		if field := of.Field(i); field.Anonymous {
+			list = append(list, fieldsOf(field.Type)...)
+		} else {
+			list = append(list, field)
+		}
+	}
+	return list
+}
+
+func checkProperty(t *testing.T, c component, field reflect.StructField, p property) {
+	t.Helper()
+	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+	if p.name != name || p.optional != strings.Contains(options, "omit") {
+		t.Errorf("%s: property %q (optional: %t) for the field %s with the tag %q", c.name, p.name, p.optional, field.Name, field.Tag.Get("json"))
+	}
+	of := field.Type
+	if of.Kind() == reflect.Pointer && of.Elem().Kind() == reflect.Struct {
+		of = of.Elem()
+	}
+	if named, ok := componentOf(of); ok {
+		target := p.schema.Ref
+		for _, s := range p.schema.AnyOf {
+			target += s.Ref
+		}
+		if target != componentsPath+named.name {
+			t.Errorf("%s.%s: %q for a field of %s", c.name, name, target, of)
+		}
+		return
+	}
+	want := map[reflect.Kind]string{
+		reflect.String: "string", reflect.Int: "integer", reflect.Bool: "boolean", reflect.Slice: "array", reflect.Pointer: "string",
+	}[of.Kind()]
+	if of == reflect.TypeFor[time.Time]() {
+		want = "string"
+	}
+	if p.schema.Ref == "" && (len(p.schema.Type) == 0 || p.schema.Type[0] != want) {
+		t.Errorf("%s.%s: type %v for a field of %s", c.name, name, p.schema.Type, of)
+	}
+	if of == reflect.TypeFor[time.Time]() && p.schema.Format != "date-time" {
+		t.Errorf("%s.%s: a time without its format", c.name, name)
+	}
+}
+
+func TestDocument_ExamplesFitTheirSchemas(t *testing.T) {
+	t.Parallel()
+	contract := readContract(t)
+	for _, c := range components() {
+		if c.example != "" {
+			if err := contract.refuses(t, c.name, c.example); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+		for _, p := range c.schema.Properties {
+			for _, example := range p.schema.Examples {
+				value, err := json.Marshal(example)
+				if err != nil {
+					t.Fatal(err)
+				}
+				decoded, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := contract.schema(t, "components", "schemas", c.name, "properties", p.name).Validate(decoded); err != nil {
+					t.Errorf("%s.%s: example %s: %v", c.name, p.name, value, err)
+				}
+			}
+		}
+	}
+}
+
+// Numbers of 64 bits and money would be cut by readers that know no integers (JavaScript, jq).
+func TestDocument_HasNoNumberThatMayHaveMoreThan53Bits(t *testing.T) {
+	t.Parallel()
+	for _, c := range components() {
+		for _, p := range c.schema.Properties {
+			if slices.Contains(p.schema.Type, "number") {
+				t.Errorf("%s.%s is a number with a fraction", c.name, p.name)
+			}
+			if slices.Contains(p.schema.Type, "integer") && (p.schema.Maximum == nil || *p.schema.Maximum > 1_000_000) {
+				t.Errorf("%s.%s is an integer without a small bound", c.name, p.name)
+			}
+		}
+	}
+}
+
+func TestDocument_IsTheSameBytesEachTime(t *testing.T) {
+	t.Parallel()
+	first, err := Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		again, err := Document()
+		if err != nil || !bytes.Equal(first, again) {
+			t.Fatalf("another document: %v", err)
+		}
+	}
+}
