@@ -50,6 +50,11 @@ func testOptions(t *testing.T, seed uint64) (Options, *lockedBuffer) {
 // playScene runs a scenario of the test's own.
 func playScene(t *testing.T, o Options, sc scenario) Result {
 	t.Helper()
+	return playSceneUntil(t.Context(), t, o, sc)
+}
+
+func playSceneUntil(ctx context.Context, t *testing.T, o Options, sc scenario) Result {
+	t.Helper()
 	launch := newLauncher()
 	defer launch.close()
 	b := newBoard(o.Now, o.Now(), newOutput(o).hear)
@@ -57,7 +62,7 @@ func playScene(t *testing.T, o Options, sc scenario) Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newShow(o, sc, st, launch, b).run(t.Context())
+	r, err := newShow(o, sc, st, launch, b).run(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +149,24 @@ func TestCreditOnAnotherLogin_IsSeen(t *testing.T) {
 		return s.struck(ctx, s.rules[0], 1, 15*time.Second)
 	}})
 	if r.OK || r.Wrong == 0 || r.Missing != 1 || r.Doubled != 0 {
+		t.Fatalf("got %+v\n%s", r, progress)
+	}
+}
+
+// Ctrl-C in the first second is no finding about faults whose turn had not come.
+func TestShowThatIsCutShort_SaysSo(t *testing.T) {
+	t.Parallel()
+	o, progress := testOptions(t, 15)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r := playSceneUntil(ctx, t, o, scenario{name: "planted", deposits: 1, play: func(ctx context.Context, s *show) error {
+		if _, err := s.fault(ctx, fakemt5.Rule{Where: balanceCall, Kind: fakemt5.ApplyThenDrop, Skip: 9}); err != nil {
+			return err
+		}
+		stop()
+		return s.openAndPayAll(ctx)
+	}})
+	if said := strings.Join(r.Problems, "\n"); !strings.Contains(said, "stopped before") || strings.Contains(said, "never struck") {
 		t.Fatalf("got %+v\n%s", r, progress)
 	}
 }

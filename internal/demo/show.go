@@ -93,8 +93,11 @@ func (s *show) perform(ctx context.Context) error {
 		return fmt.Errorf("scenario %s: %w", s.scene.name, err)
 	}
 	s.settle(ctx)
+	if ctx.Err() != nil {
+		return nil // a fault whose turn had not come is no fault of the run
+	}
 	s.checkFaults(context.WithoutCancel(ctx))
-	if s.scene.stays && !s.o.Exit && ctx.Err() == nil {
+	if s.scene.stays && !s.o.Exit {
 		s.stay(ctx)
 	}
 	return nil
