@@ -117,6 +117,7 @@ func TestEveryRouteTakesExactlyItsScopes(t *testing.T) {
 		"DELETE /v1/deposits/:code":               {payKey, otherKey},
 		"GET /v1/deposits/:code/credit":           {payKey, pageKey},
 		"GET /v1/credits":                         {payKey, pageKey},
+		"GET /openapi.json":                       {payKey, ownKey, pageKey, lookKey, otherKey, ""},
 		"GET /docs/problems":                      {payKey, ownKey, pageKey, lookKey, otherKey, ""},
 		"GET /docs/problems/:code":                {payKey, ownKey, pageKey, lookKey, otherKey, ""},
 	}

@@ -40,7 +40,8 @@ type API struct {
 	keys keyring
 	echo *echo.Echo
 
-	limiter *limiter
+	limiter  *limiter
+	document []byte // the OpenAPI document
 }
 
 // New makes the API. It refuses a configuration that lacks a part, and keys that are not usable: without a name,
@@ -61,6 +62,9 @@ func New(cfg Config) (*API, error) {
 		return nil, fmt.Errorf("make the portal's API: %w", err)
 	}
 	a := &API{cfg: cfg, keys: keys, echo: echo.New(), limiter: newLimiter(cfg.Rate)}
+	if a.document, err = Document(); err != nil {
+		return nil, fmt.Errorf("make the portal's API: %w", err)
+	}
 	a.echo.HideBanner, a.echo.HidePort = true, true
 	a.echo.Logger.SetOutput(io.Discard) // what is worth telling goes to the Observer
 	a.echo.Use(a.answered, a.limited)

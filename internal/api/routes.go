@@ -214,6 +214,15 @@ func (a *API) creditRoutes() []route {
 func (a *API) pageRoutes() []route {
 	return []route{
 		{
+			method: http.MethodGet, path: DocumentPath, operation: "getDocument",
+			summary: "This document",
+			headers: []header{headerIfNoneMatch},
+			responses: []response{
+				{status: http.StatusOK, about: "OpenAPI 3.1 in JSON", media: mediaJSON, etag: true}, unchanged,
+			},
+			handle: a.serveDocument,
+		},
+		{
 			method: http.MethodGet, path: "/docs/problems", operation: "listProblemPages",
 			summary:   "Every problem code, for people",
 			responses: []response{{status: http.StatusOK, about: "A page", media: mediaHTML}},
