@@ -55,10 +55,13 @@ type ruling struct {
 // of this process (design §7). A restore or a fence makes rows unknown in a process of its own, so its moment
 // is never before that.
 func quarantineStart(c Credit, p Process) time.Duration {
-	if c.UnknownSince.Process == p.ID {
-		return max(c.UnknownSince.Boot, p.Started)
+	start := p.Started
+	for _, m := range []Mark{c.UnknownSince, c.Ended} {
+		if m.Process == p.ID {
+			start = max(start, m.Boot)
+		}
 	}
-	return p.Started
+	return start
 }
 
 // gate decides what an absent, complete look proves. look.Started is when it began. liveCall tells that this

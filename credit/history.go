@@ -32,6 +32,8 @@ type Evidence struct {
 	Call    *CallEvidence `json:"call,omitempty"`
 	Deal    *Deal         `json:"deal,omitempty"`
 	Process string        `json:"process,omitempty"`
+	// Proposal is the number of the proposal that two people agreed on.
+	Proposal uint64 `json:"proposal,omitempty"`
 }
 
 // LookEvidence is what one look at MT5 gave.
@@ -46,6 +48,8 @@ type LookEvidence struct {
 	Control  string    `json:"control,omitempty"`
 	Tickets  []string  `json:"tickets,omitempty"` // the deals the verdict speaks of
 	Complete bool      `json:"complete"`
+	Proven   bool      `json:"proven,omitempty"` // with the earlier look it proves that MT5 has no deal (absent)
+	Denied   bool      `json:"denied,omitempty"` // MT5 says that the login does not exist
 }
 
 // CallEvidence is what one balance call gave.

@@ -90,18 +90,27 @@ func TakeIn(e Event, found IntakeFound, rules IntakeRules) (Changes, error) {
 	if found.Prior != nil {
 		return takeRepeat(e, found, rules), nil
 	}
-	in := intake{event: e, found: found, rules: rules}
+	in := intake{event: e, found: found, rules: rules, actor: e.Provider}
 	if in.refusedByPins() {
 		return in.finish(), nil
 	}
+	if err := in.act(); err != nil {
+		return Changes{}, err
+	}
+	return in.finish(), nil
+}
+
+// act does what the event's facts ask for.
+func (in *intake) act() error {
+	e := in.event
 	switch e.Facts.Effect {
 	case EffectPaid:
 		if err := in.paid(); err != nil {
-			return Changes{}, fmt.Errorf("take in event %s of %s: %w", e.MessageKey, e.Provider, err)
+			return fmt.Errorf("take in event %s of %s: %w", e.MessageKey, e.Provider, err)
 		}
 	case EffectRefund, EffectDispute:
 		if err := in.reversed(); err != nil {
-			return Changes{}, fmt.Errorf("take in event %s of %s: %w", e.MessageKey, e.Provider, err)
+			return fmt.Errorf("take in event %s of %s: %w", e.MessageKey, e.Provider, err)
 		}
 	case EffectUnreadable:
 		in.open(in.eventTask(TaskUnreadable, "a verified event cannot be read: "+e.Facts.Problem,
@@ -113,9 +122,9 @@ func TakeIn(e Event, found IntakeFound, rules IntakeRules) (Changes, error) {
 		in.open(t)
 	case EffectNone:
 	default:
-		return Changes{}, fmt.Errorf("take in event %s: effect %q: %w", e.MessageKey, e.Facts.Effect, ErrInvalid)
+		return fmt.Errorf("take in event %s: effect %q: %w", e.MessageKey, e.Facts.Effect, ErrInvalid)
 	}
-	return in.finish(), nil
+	return nil
 }
 
 // intake collects the changes of one event.
@@ -123,6 +132,8 @@ type intake struct {
 	event  Event
 	found  IntakeFound
 	rules  IntakeRules
+	actor  string // whom the rows' history names: the provider's label, or the people who act
+	replay bool   // the event was stored before and is run again
 	out    Changes
 	taken  Amount // added to the login's day by rows of this very transaction
 	built  int    // new rows so far
@@ -238,7 +249,7 @@ func (in *intake) bornRow(part Part) error {
 		next = in.rules.schedule().Add(in.rules.HeldGrace)
 	}
 	id := draft.ID
-	t := born(now, e.Provider, e.ID, holds, next, func(c *Credit) { *c = draft; c.ID = id })
+	t := born(now, in.actor, e.ID, holds, next, func(c *Credit) { *c = draft; c.ID = id })
 	return in.apply(Credit{ID: id}, nil, t, d)
 }
 
@@ -246,7 +257,8 @@ func (in *intake) bornRow(part Part) error {
 func (in *intake) birthHolds(row Credit) []Hold {
 	var holds []Hold
 	s := in.found.Settings
-	if s.Mode == ModeObserve || (!s.CutoverAt.IsZero() && row.PaidAt.Before(s.CutoverAt)) {
+	before := row.PaidAt.Before(s.CutoverAt) || (in.replay && in.event.ReceivedAt.Before(s.CutoverAt))
+	if s.Mode == ModeObserve || (!s.CutoverAt.IsZero() && before) {
 		holds = append(holds, HoldPreCutover)
 	}
 	if in.found.Reversed {
@@ -288,7 +300,7 @@ func (in *intake) secondEvent(row Credit, part Part) error {
 		return nil
 	}
 	if in.found.Deposit == nil {
-		return in.apply(row, &row, coded(in.rules.Now, e.Provider, e.ID, e.Facts.Code), nil)
+		return in.apply(row, &row, coded(in.rules.Now, in.actor, e.ID, e.Facts.Code), nil)
 	}
 	return in.join(row, *in.found.Deposit)
 }
@@ -297,16 +309,17 @@ func (in *intake) secondEvent(row Credit, part Part) error {
 func (in *intake) join(row Credit, d Deposit, known ...Hold) error {
 	j := in.joining()
 	found := withHolds(j.checks(row, d), known...)
-	t := joined(in.rules.Now, in.event.Provider, in.event.ID, d, j.reference(row, d), found, in.rules.schedule())
+	t := joined(in.rules.Now, in.actor, in.event.ID, d, j.reference(row, d), found, in.rules.schedule())
 	return in.apply(row, &row, t, &d)
 }
 
 // stop holds a row that is not under way; a row beyond that is left to the task.
 func (in *intake) stop(row Credit, reason string, holds ...Hold) error {
-	if row.State != Pending && row.State != Held {
+	known := in.replay && len(withoutHolds(holds, row.Holds...)) == 0
+	if known || (row.State != Pending && row.State != Held) {
 		return nil
 	}
-	return in.apply(row, &row, stopped(in.rules.Now, ByIntake, in.event.Provider, reason, eventEvidence(in.event.ID), holds...), nil)
+	return in.apply(row, &row, stopped(in.rules.Now, ByIntake, in.actor, reason, eventEvidence(in.event.ID), holds...), nil)
 }
 
 // reversed stores a refund or dispute: one task a payment and kind, and a pending row is stopped.

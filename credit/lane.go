@@ -198,18 +198,30 @@ func (l *Lane) look(ctx context.Context, d Dossier, before *Sighting) (Sighting,
 		s = l.Session.Relook(ctx, q, *before)
 	}
 	l.Observer.Step(ctx, Step{Name: StepLooked, Credit: d.Row.ID})
-	held, err := l.Book.Holders(ctx, d.Row.Identity, tickets(s.Deals))
+	m, ev, err := Weigh(ctx, l.Book, d.Row, started, s)
+	return s, m, ev, err
+}
+
+// TicketHolders tells which tickets are on a row already; see [Book].
+type TicketHolders interface {
+	Holders(ctx context.Context, identity string, tickets []uint64) (map[uint64]ID, error)
+}
+
+// Weigh judges a sighting that was begun at started for the row, with the tickets that other rows have, and puts it down
+// as evidence.
+func Weigh(ctx context.Context, book TicketHolders, row Credit, started Mark, s Sighting) (Match, *LookEvidence, error) {
+	held, err := book.Holders(ctx, row.Identity, tickets(s.Deals))
 	if err != nil {
-		return s, Match{}, nil, fmt.Errorf("credit %d: read the holders of tickets: %w", d.Row.ID, err)
+		return Match{}, nil, fmt.Errorf("credit %d: read the holders of tickets: %w", row.ID, err)
 	}
-	m := Judge(d.Row, s, held)
-	return s, m, evidenceOf(started, s, m), nil
+	m := Judge(row, s, held)
+	return m, evidenceOf(started, s, m), nil
 }
 
 func evidenceOf(started Mark, s Sighting, m Match) *LookEvidence {
 	ev := &LookEvidence{
 		Verdict: m.Verdict, Reason: m.Reason, Started: started, From: instant(s.From), Until: instant(s.Until),
-		Offset: s.Offset.String(), Rows: s.Rows, Control: s.Control, Complete: s.Complete,
+		Offset: s.Offset.String(), Rows: s.Rows, Control: s.Control, Complete: s.Complete, Denied: s.LoginMissing,
 	}
 	for _, d := range m.Deals {
 		ev.Tickets = append(ev.Tickets, strconv.FormatUint(d.Ticket, 10))

@@ -2,6 +2,7 @@ package credit
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -40,6 +41,7 @@ func (d Deal) is(c Credit) bool {
 //   - not complete: no_answer, whatever was seen;
 //   - one deal with the whole reference, action 2, the signed amount and the login: found;
 //   - the reference twice, or on anything different, or damaged, or on a deal that another row has: conflict;
+//   - a deal that people recorded as not this payment is passed over, unless it carries the row's own reference;
 //   - a look-alike (same signed amount, no valid reference, on no row, from an hour before the payment on): conflict;
 //   - else absent.
 func Judge(c Credit, s Sighting, held map[uint64]ID) Match {
@@ -51,7 +53,7 @@ func Judge(c Credit, s Sighting, held map[uint64]ID) Match {
 		switch {
 		case d.Comment == string(c.Reference):
 			ours = append(ours, d)
-		case ownedByOther(held, d.Ticket, c.ID):
+		case ownedByOther(held, d.Ticket, c.ID), slices.Contains(c.NotDeals, d.Ticket):
 		case c.Reference.Damages(d.Comment):
 			damaged = append(damaged, d)
 		case looksLike(c, d, s.Offset):

@@ -107,7 +107,7 @@ func OpenDeposit(n NewDeposit, found DepositFound, rules DepositRules) (DepositO
 // second parts.
 func takeWaiting(d Deposit, found DepositFound, rules IntakeRules) (Changes, *Credit, error) {
 	in := intake{
-		event: Event{Provider: "api/" + d.Owner},
+		actor: "api/" + d.Owner,
 		found: IntakeFound{Settings: found.Settings, Account: found.Account, DayTotal: found.DayTotal},
 		rules: rules,
 	}

@@ -48,6 +48,21 @@ func (r Rate) Agrees(paid, credited Amount) bool {
 	return diff.Abs(diff).Cmp(unit) <= 0
 }
 
+// Convert is paid x rate in the credited currency with so many places, rounded down: what a payment that is not the
+// deposit's amount is worth at the deposit's rate. Without a rate the currencies must be one. It is for amounts that
+// people confirm; a deposit brings both of its amounts.
+func (r Rate) Convert(paid Amount, currency string, exponent int) (Amount, error) {
+	if !paid.IsSet() || (!r.IsSet() && paid.Currency() != currency) {
+		return Amount{}, fmt.Errorf("convert %s to %s at rate %q: %w", paid, clip(currency), r.text, ErrInvalid)
+	}
+	worth := paid.rat()
+	if r.IsSet() {
+		worth.Mul(worth, r.value)
+	}
+	worth.Mul(worth, new(big.Rat).SetInt(pow10(exponent)))
+	return NewAmount(new(big.Int).Div(worth.Num(), worth.Denom()), currency, exponent) // Euclidean: down for both signs
+}
+
 // MarshalJSON writes the decimal text; no rate is an empty text.
 func (r Rate) MarshalJSON() ([]byte, error) { return json.Marshal(r.text) }
 

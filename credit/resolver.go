@@ -66,7 +66,9 @@ func (l *Lane) settleAbsent(d Dossier, ev *LookEvidence, now, schedule time.Time
 		t := reissued(now, l.actor(), *r.absence, schedule)
 		return Decision{Move: &t}
 	}
-	t := looked(now, l.actor(), ev, r.first, true, schedule.Add(l.Timing.LookWithTask))
+	proof := *ev
+	proof.Proven = true
+	t := looked(now, l.actor(), &proof, r.first, true, schedule.Add(l.Timing.LookWithTask))
 	return Decision{Move: &t, Open: []Task{task(TaskHandedOver, row, now,
 		"MT5 has no deal for this payment, and no further call is made without a person: "+why,
 		"check the login at MT5; then ask for a retry, adopt a deal or close the row")}}

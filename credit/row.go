@@ -65,7 +65,8 @@ type Credit struct {
 	Identity  string    `json:"identity,omitempty"` // the MT5 server's own name
 	Login     uint64    `json:"login,string,omitempty"`
 	Client    string    `json:"client,omitempty"`
-	Amount    Amount    `json:"amount"` // what the login gets, in the account's currency and digits
+	Amount    Amount    `json:"amount"`          // what the login gets, in the account's currency and digits
+	Fixed     bool      `json:"fixed,omitempty"` // two people released the row with the amount received instead of the deposit's
 	Reference Reference `json:"reference,omitempty"`
 
 	// The call.
@@ -78,6 +79,7 @@ type Credit struct {
 	Reissues     int       `json:"reissues,omitempty"` // calls repeated after an absence verdict
 	Grants       int       `json:"grants,omitempty"`   // further re-issues that people allowed and nobody used yet
 	Unsent       int       `json:"unsent,omitempty"`   // calls in a row of which no byte left the machine
+	Ended        Mark      `json:"ended,omitzero"`     // end of a refused call: the quarantine of a retry counts from it
 	NotSent      *Mark     `json:"not_sent,omitempty"` // evidence of this claim: no byte of the call left the machine
 	Restored     bool      `json:"restored,omitempty"` // moved or born by restore or takeover
 	HandedOver   bool      `json:"handed_over,omitempty"`
@@ -86,6 +88,10 @@ type Credit struct {
 	// Looking.
 	UnknownSince Mark      `json:"unknown_since,omitzero"`
 	FirstAbsent  *Mark     `json:"first_absent,omitempty"` // first complete look after the quarantine that saw nothing
+	AbsentAt     *Mark     `json:"absent_at,omitempty"`    // newest look that proved, with FirstAbsent, that MT5 has no deal
+	FirstDenied  *Mark     `json:"first_denied,omitempty"` // first of the looks in a row to which MT5 said that there is no such login
+	DeniedAt     *Mark     `json:"denied_at,omitempty"`    // newest of them
+	NotDeals     []uint64  `json:"not_deals,omitempty"`    // tickets that people recorded as not this payment; sorted, looks skip them
 	Looks        int       `json:"looks,omitempty"`        // since the row became unknown
 	StuckSince   time.Time `json:"stuck_since,omitzero"`   // pending, and it gets no further since; on the scale of NextAt
 	NextAt       time.Time `json:"next_at,omitzero"`       // when a loop takes it up, on the scale of [Process.Schedule]; zero: no loop does

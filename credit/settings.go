@@ -18,6 +18,7 @@ type Settings struct {
 	Environment string    `json:"environment"` // "live" or "test"; pinned
 	Mode        Mode      `json:"mode"`
 	ModeReason  string    `json:"mode_reason,omitempty"`
+	ModeBy      string    `json:"mode_by,omitempty"` // who set it, where people did
 	ModeAt      time.Time `json:"mode_at"`
 	CutoverAt   time.Time `json:"cutover_at,omitzero"` // payments dated before it are pre-cutover
 	Demo        bool      `json:"demo,omitempty"`      // made by the demo: may run with short waits

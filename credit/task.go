@@ -58,6 +58,16 @@ type Task struct {
 	ClosedAt time.Time `json:"closed_at,omitzero"`
 	ClosedBy string    `json:"closed_by,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
+
+	Assigned string     `json:"assigned,omitempty"` // id of the person who looks at it
+	Notes    []TaskNote `json:"notes,omitempty"`    // oldest first
+}
+
+// TaskNote is what a person wrote on a task.
+type TaskNote struct {
+	At   time.Time `json:"at"` // UTC
+	By   string    `json:"by"` // the person's id
+	Text string    `json:"text"`
 }
 
 // Key is the discrepancy key: kind and entity.

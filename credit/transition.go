@@ -40,7 +40,7 @@ func Apply(row Credit, t Transition) (Credit, Entry, error) {
 		}
 	}
 	after := row
-	after.Holds = slices.Clone(row.Holds)
+	after.Holds, after.NotDeals = slices.Clone(row.Holds), slices.Clone(row.NotDeals)
 	t.change(&after)
 	if t.to != New {
 		after.State = t.to
@@ -50,6 +50,9 @@ func Apply(row Credit, t Transition) (Credit, Entry, error) {
 	}
 	if (after.State == Held) != (len(after.Holds) > 0) {
 		return row, Entry{}, fmt.Errorf("credit %d: %s leaves %q with holds %v: %w", row.ID, t.name, after.State, after.Holds, ErrInvalid)
+	}
+	if after.State != row.State {
+		forgetLooks(&after)
 	}
 	settle(&after, t.at)
 	entry := Entry{
@@ -73,7 +76,7 @@ func settle(c *Credit, at time.Time) {
 		c.Token, c.LeaseUntil = "", Mark{}
 	}
 	if c.State != Unknown {
-		c.FirstAbsent, c.UnknownSince, c.Looks, c.HandedOver = nil, Mark{}, 0, false
+		c.UnknownSince, c.Looks, c.HandedOver = Mark{}, 0, false
 	}
 	switch c.State {
 	case Claimed, Failed, Cancelled:
@@ -172,7 +175,7 @@ func claimed(at time.Time, actor, token string, lease Mark, look *LookEvidence) 
 		evidence: &Evidence{Look: look, Process: lease.Process},
 		change: func(c *Credit) {
 			c.Attempt++
-			c.Token, c.LeaseUntil, c.ClaimedAt, c.NotSent = token, lease, at, nil
+			c.Token, c.LeaseUntil, c.ClaimedAt, c.NotSent, c.Ended = token, lease, at, nil, Mark{}
 			if c.FirstClaimAt.IsZero() {
 				c.FirstClaimAt = at
 			}
@@ -233,7 +236,7 @@ func refused(at time.Time, actor, token string, call *CallEvidence) Transition {
 	return Transition{
 		name: "refused", from: []State{Claimed}, to: Failed, by: ByWorker, actor: actor, at: at,
 		reason: "MT5 refused: " + call.Code, evidence: &Evidence{Call: call}, check: sameToken(token),
-		change: func(*Credit) {},
+		change: func(c *Credit) { c.Ended = call.Ended },
 	}
 }
 
@@ -287,7 +290,8 @@ func looked(at time.Time, actor string, look *LookEvidence, first *Mark, handedO
 		reason: look.Reason, evidence: &Evidence{Look: look},
 		change: func(c *Credit) {
 			c.Looks++
-			c.FirstAbsent, c.NextAt, c.HandedOver = first, next, handedOver
+			c.noteLook(look, first)
+			c.NextAt, c.HandedOver = next, handedOver
 		},
 	}
 }
@@ -317,7 +321,8 @@ func answeredLate(at time.Time, actor string, call *CallEvidence, answered bool,
 		reason: "the call ended after its lease", evidence: &Evidence{Call: call, Process: ended.Process},
 		change: func(c *Credit) {
 			c.Answered = c.Answered || answered
-			c.UnknownSince, c.FirstAbsent, c.NextAt = ended, nil, next
+			forgetLooks(c)
+			c.UnknownSince, c.NextAt = ended, next
 		},
 	}
 }

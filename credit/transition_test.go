@@ -28,6 +28,7 @@ func everyTransition() []constructed {
 	look := absentLook("p", 4*time.Hour)
 	first := Mark{Process: "p", Boot: 3 * time.Hour}
 	absence := Absence{row: row.ID, attempt: 1, process: "p", before: first, look: look}
+	one, two := People{Actor: "a", Reason: "r", At: noon}, People{Actor: "a", Proposal: 3, Reason: "r", At: noon}
 	fill := func(c *Credit) { *c = joinedRow(New) }
 	stay := func(s State) map[State]State { return map[State]State{s: s} }
 	held := map[State]State{Pending: Held, Held: Held}
@@ -54,6 +55,22 @@ func everyTransition() []constructed {
 		{"resent", resent(noon, "a", "p", noon), map[State]State{Unknown: Pending}},
 		{"looked", looked(noon, "a", look, &first, false, noon), stay(Unknown)},
 		{"reissued", reissued(noon, "a", absence, noon), map[State]State{Unknown: Pending}},
+		{"adopted", adopted(two, Held, deal, noon, time.Hour), map[State]State{Held: Done}},
+		{"adopted", adopted(two, Unknown, deal, noon, time.Hour), map[State]State{Unknown: Done}},
+		{"closedWithoutDeal", closedWithoutDeal(two, Held), map[State]State{Held: Cancelled}},
+		{"closedWithoutDeal", closedWithoutDeal(two, Unknown), map[State]State{Unknown: Cancelled}},
+		{"closedWithoutDeal", closedWithoutDeal(two, Failed), map[State]State{Failed: Cancelled}},
+		{"released", released(two, row.Amount, false, nil, noon), map[State]State{Held: Pending}},
+		{"released", released(two, row.Amount, false, []Hold{HoldLimit}, noon), stay(Held)},
+		{"retried", retried(one, row, Guard{Now: mark, Schedule: noon}), map[State]State{Failed: Unknown}},
+		{"granted", granted(two, noon), stay(Unknown)},
+		{"hurried", hurried(one, Unknown, noon), stay(Unknown)},
+		{"hurried", hurried(one, Pending, noon), stay(Pending)},
+		{"excluded", excluded(two, Held, deal, noon), stay(Held)},
+		{"excluded", excluded(two, Unknown, deal, noon), stay(Unknown)},
+		{"examined", examined(one, Held, look, &first, noon), stay(Held)},
+		{"examined", examined(one, Unknown, look, &first, noon), stay(Unknown)},
+		{"examined", examined(one, Failed, look, &first, noon), stay(Failed)},
 		{"answeredLate", answeredLate(noon, "a", call, true, mark, noon), stay(Unknown)},
 	}
 	for _, s := range States() {
@@ -300,7 +317,10 @@ func TestApply_FieldsFollowTheState(t *testing.T) {
 			if (after.Token != "" || after.LeaseUntil != Mark{}) && after.State != Claimed {
 				t.Errorf("%s: %q has a token or lease", c.constructor, after.State)
 			}
-			if (after.UnknownSince != Mark{} || after.FirstAbsent != nil || after.Looks != 0) && after.State != Unknown {
+			if after.FirstAbsent != nil && after.State != Unknown && (after.State != Held && after.State != Failed || c.constructor != "examined") {
+				t.Errorf("%s: %q has a look that counts for an absence", c.constructor, after.State)
+			}
+			if (after.UnknownSince != Mark{} || after.Looks != 0) && after.State != Unknown {
 				t.Errorf("%s: %q has traces of unknown", c.constructor, after.State)
 			}
 			if after.State == Unknown && (after.NextAt.IsZero() || after.UnknownSince == Mark{}) {

@@ -108,7 +108,9 @@ func (v *verifier) checkJoined(tx *bolt.Tx, c credit.Credit) error {
 	if c.Server != d.Server || c.Identity != d.Identity || c.Login != d.Login || c.Client != d.Client || !c.DepositAt.Equal(d.CreatedAt) {
 		v.find("bucket %q: credit %d and its deposit %d disagree on server, login, client or time", credits.bucket, c.ID, found.Number)
 	}
-	if !c.Amount.Equal(d.Credited) || c.Amount.Exponent() != d.Credited.Exponent() {
+	over, err := c.Amount.Cmp(d.Credited)
+	agrees := err == nil && (over == 0 || (over < 0 && c.Fixed && c.Amount.Sign() > 0))
+	if !agrees || c.Amount.Exponent() != d.Credited.Exponent() {
 		v.find("bucket %q: credit %d is over %s, its deposit %d says %s", credits.bucket, c.ID, c.Amount, found.Number, d.Credited)
 	}
 	if want := credit.NewReference(v.settings.Environment, c.Identity, c.Kind, c.Unit); want != c.Reference {

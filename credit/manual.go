@@ -1,0 +1,95 @@
+package credit
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Manual is a deposit that people enter: a bank wire that no provider tells about.
+type Manual struct {
+	Payment    string // random, 128 bits, drawn when it was proposed: the unit's payment
+	Code       string // deposit code, drawn with it
+	Client     string
+	Server     string // label of the MT5 server
+	Login      uint64
+	Amount     Amount    // received and credited, in the account's currency
+	Bank       string    // the bank's own reference of the wire
+	ReceivedAt time.Time // the bank's time, UTC
+	Body       []byte    // the frozen request: the evidence
+	Digest     string    // SHA-256 of Body, hex
+}
+
+// The unit of a manual deposit. No provider of a configuration can have this label.
+const (
+	ManualKind     = "manual"
+	ManualProvider = "desk/manual"
+	manualAccount  = "desk"
+)
+
+// manualExpiry only has to lie ahead: a manual deposit is paid when it is made.
+const manualExpiry = time.Hour
+
+// ManualFound is what the store has for a manual deposit, read in the deciding transaction.
+type ManualFound struct {
+	Intake   IntakeFound // with the account and the day's total of the login
+	Existing *Deposit    // with the code
+	SameBank []Credit    // rows of earlier manual deposits with the bank's reference
+}
+
+// ManualNeeds lists what a decision about the deposit must be shown, as for any event.
+func (m Manual) ManualNeeds() IntakeNeeds {
+	return IntakeNeeds{Provider: ManualProvider, MessageKey: m.Payment, Digest: m.Digest, Kind: ManualKind, Account: manualAccount, Payment: m.Payment}
+}
+
+// TakeManual decides a deposit that two people entered (design §4): the checks of a new deposit, then those of a paid
+// part, as for any other payment. The same bank reference is taken once, unless its row was closed. It is pure.
+func TakeManual(m Manual, p People, found ManualFound, rules DepositRules) (Changes, error) {
+	s := found.Intake.Settings
+	switch {
+	case s.Mode == ModeObserve:
+		return Changes{}, Refuse("mode", "the mode is observe: the flow before credits; go live first")
+	case !s.CutoverAt.IsZero() && m.ReceivedAt.Before(s.CutoverAt):
+		return Changes{}, Refuse("pre_cutover", "the wire came in before the cut-over of %s, when the flow before credited", timeText(s.CutoverAt))
+	case m.ReceivedAt.After(rules.Now.Add(24 * time.Hour)):
+		return Changes{}, Refuse("received_at", "the wire cannot come in as late as %s", timeText(m.ReceivedAt))
+	case m.Bank == "":
+		return Changes{}, Refuse("bank_reference", "a manual deposit needs the bank's reference")
+	}
+	for _, row := range found.SameBank {
+		if row.State != Cancelled {
+			return Changes{}, Refuse("bank_reference_known", "credit %d (%s) has the bank reference %q already", row.ID, row.State, clip(m.Bank))
+		}
+	}
+	d := Deposit{
+		Code: m.Code, Owner: ManualProvider, Client: m.Client, Server: m.Server, Login: m.Login, Provider: ManualProvider,
+		Paid: m.Amount, Credited: m.Amount, CreatedAt: instant(rules.Now), ExpiresAt: instant(rules.Now.Add(manualExpiry)),
+		Identity: rules.Identities[m.Server],
+	}
+	allowed := rules
+	allowed.Providers, allowed.LongestLife = append(slices.Clone(rules.Providers), ManualProvider), max(rules.LongestLife, manualExpiry)
+	if err := checkDeposit(d, DepositFound{Settings: s, Existing: found.Existing, Account: found.Intake.Account}, allowed); err != nil {
+		return Changes{}, err
+	}
+	return takeManual(m, p, d, found.Intake, rules.IntakeRules)
+}
+
+func takeManual(m Manual, p People, d Deposit, found IntakeFound, rules IntakeRules) (Changes, error) {
+	found.Deposit = &d
+	in := intake{rules: rules, found: found, actor: p.Actor, event: Event{
+		ID: found.NextEvent, Provider: ManualProvider, Kind: ManualKind, Account: manualAccount, MessageKey: m.Payment,
+		Digest: m.Digest, Body: m.Body, ReceivedAt: rules.Now,
+		Headers: map[string]string{"Decided-By": p.Actor, "Reason": plain(p.Reason)},
+		Facts: Facts{
+			Type: "bank wire", Effect: EffectPaid, Payment: m.Payment, Parts: []Part{{Amount: m.Amount}}, Movement: plain(m.Bank),
+			Code: m.Code, Live: found.Settings.Environment == "live", OccurredAt: instant(m.ReceivedAt),
+		},
+	}}
+	if found.Prior != nil || len(found.Rows) > 0 {
+		return Changes{}, Refuse("used", "the deposit has been made already")
+	}
+	if err := in.paid(); err != nil {
+		return Changes{}, fmt.Errorf("manual deposit of %s for login %d: %w", m.Amount, m.Login, err)
+	}
+	return in.finish(), nil
+}

@@ -1,0 +1,55 @@
+package credit
+
+import "time"
+
+// GoLive decides that the service pays from the cut-over time on (design §12): payments that the provider dates before it
+// stay with the flow before. A zero cutover is the moment of the decision. It is pure.
+func GoLive(s Settings, p People, cutover time.Time) (Settings, error) {
+	switch {
+	case s.Mode == ModeLive:
+		return s, Refuse("mode", "the mode is live already, since %s", timeText(s.ModeAt))
+	case s.Mode != ModeObserve:
+		return s, Refuse("mode", "the mode is %s (%s); release it first, then go live from observe", s.Mode, s.ModeReason)
+	case !cutover.IsZero() && cutover.Before(p.At):
+		return s, Refuse("cutover", "the cut-over time %s has passed: payments between it and now are held already; name a later one, or none for this moment",
+			timeText(cutover))
+	case cutover.IsZero():
+		cutover = p.At
+	}
+	s = s.to(ModeLive, p)
+	s.CutoverAt = upwards(cutover)
+	return s, nil
+}
+
+// upwards is the stored precision, never before t: a payment dated between both was seen by the flow before.
+func upwards(t time.Time) time.Time {
+	cut := instant(t)
+	if cut.Before(t) {
+		cut = cut.Add(time.Microsecond)
+	}
+	return cut
+}
+
+// HoldMode decides that nothing is claimed any more; intake and looking go on. It is pure.
+func HoldMode(s Settings, p People) (Settings, error) {
+	if s.Mode == ModeHold {
+		return s, Refuse("mode", "the mode is hold already (%s)", s.ModeReason)
+	}
+	return s.to(ModeHold, p), nil
+}
+
+// ReleaseMode decides that a hold ends: a store that went live is live again, any other observes (design §12). It is pure.
+func ReleaseMode(s Settings, p People) (Settings, error) {
+	if s.Mode != ModeHold {
+		return s, Refuse("mode", "the mode is %s; only a hold is released", s.Mode)
+	}
+	if s.CutoverAt.IsZero() && !s.Demo {
+		return s.to(ModeObserve, p), nil
+	}
+	return s.to(ModeLive, p), nil
+}
+
+func (s Settings) to(m Mode, p People) Settings {
+	s.Mode, s.ModeReason, s.ModeBy, s.ModeAt = m, plain(p.Reason), p.Actor, instant(p.At)
+	return s
+}
