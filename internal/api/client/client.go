@@ -22,7 +22,7 @@ import (
 )
 
 //go:generate go test -count=1 -run ^TestDocument_ -update .
-//go:generate go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config oapi-codegen.yaml openapi.json
+//go:generate go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config oapi-codegen.yaml -o client.gen.go openapi.json
 //go:generate go test -count=1 -run ^TestGenerated_ -update .
 
 // WithKey sends the API key with every request.
