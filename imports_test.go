@@ -17,7 +17,7 @@ import (
 var importTable = map[string][]string{
 	".":              {"internal/cli"},
 	"internal/cli":   {"internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "internal/api", "internal/config"},
+	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/api", "internal/config"},
 	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
@@ -30,6 +30,7 @@ var importTable = map[string][]string{
 	"webhook/fakepsp":       {},
 	"mt5":                   {"credit"},
 	"mt5/fakemt5":           {},
+	"mt5/probe":             {"credit", "mt5"},
 	"store":                 {"credit"},
 	"store/storetest":       {"credit", "store"},
 	"credit":                {},
