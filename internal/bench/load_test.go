@@ -42,7 +42,7 @@ func TestMaker_MakesDistinctPaymentsThatVerify(t *testing.T) {
 		if err := p.Verify(http.Header{"Stripe-Signature": {signature}}, body, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		mapped, err := p.Map(body)
+		mapped, err := p.Map(http.Header{}, body)
 		if err != nil {
 			t.Fatal(err)
 		}

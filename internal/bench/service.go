@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -58,11 +59,31 @@ func (s *service) cpu() time.Duration {
 	return used
 }
 
-// call asks the portal's API and decodes the answer.
+// call asks the portal's API and decodes the answer. It waits as long as a 429 asks for: a key has a limit.
 func (s *service) call(ctx context.Context, method, path, key, idempotency string, body string, into any) error {
+	for {
+		status, wait, text, err := s.ask(ctx, method, path, key, idempotency, body)
+		switch {
+		case err != nil:
+			return fmt.Errorf("ask the API: %w", err)
+		case status == http.StatusTooManyRequests:
+			if err := pause(ctx, wait); err != nil {
+				return err
+			}
+		case status/100 != 2:
+			return fmt.Errorf("the API answered %d: %s", status, bytes.TrimSpace(text))
+		case into == nil:
+			return nil
+		default:
+			return json.Unmarshal(text, into)
+		}
+	}
+}
+
+func (s *service) ask(ctx context.Context, method, path, key, idempotency, body string) (status int, wait time.Duration, text []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+s.api+path, strings.NewReader(body))
 	if err != nil {
-		return err
+		return 0, 0, nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
@@ -71,20 +92,17 @@ func (s *service) call(ctx context.Context, method, path, key, idempotency strin
 	}
 	res, err := s.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the API: %w", err)
+		return 0, 0, nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return fmt.Errorf("ask the API: %w", err)
+	if text, err = io.ReadAll(res.Body); err != nil {
+		return 0, 0, nil, err
 	}
-	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("the API answered %d: %s", res.StatusCode, bytes.TrimSpace(text))
+	seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
+	if err != nil || seconds < 1 {
+		seconds = 1
 	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(text, into)
+	return res.StatusCode, time.Duration(seconds) * time.Second, text, nil
 }
 
 // register gives the login its owner.
