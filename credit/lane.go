@@ -24,7 +24,10 @@ type Lane struct {
 	Live     *LiveCalls
 	Token    func() string   // a fresh random claim token
 	Wake     <-chan struct{} // a row became pending
-	Dealer   uint64          // the manager's login: a deal of another dealer is reported; 0: not checked
+	Dealer   uint64          // of our deals: a deal of another dealer is reported; 0: not checked
+	// DealerMeasured tells that Dealer, be it 0, was measured on this server: then a fresh deal of another dealer
+	// is odd, and its row unknown until a look settles it (design §6.7).
+	DealerMeasured bool
 
 	down  bool                 // the session was not ready at the last round
 	queue queue                // logins with rows that wait for their turn

@@ -326,3 +326,29 @@ func TestLane_AnotherDealerOnlyWarns(t *testing.T) {
 		}
 	})
 }
+
+func TestLane_AnotherDealerThanMeasuredIsUnknownUntilALookSettlesIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.lane.Dealer, w.lane.DealerMeasured = 5, true
+		id := w.paid(testLogin, 1)
+		w.start()
+		w.pass(time.Millisecond)
+		w.wantState(id, Unknown)
+		w.pass(time.Minute)
+		w.wantState(id, Done)
+		w.wantCalls(1, 1)
+		if got := w.moves(id); got != "born, claimed, lost, found" {
+			t.Errorf("moves %q", got)
+		}
+	})
+}
+
+func TestLane_MeasuredDealerZeroIsADealerToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.lane.Dealer, w.lane.DealerMeasured = 0, true
+		id := w.paid(testLogin, 1)
+		w.start()
+		w.pass(time.Millisecond)
+		w.wantState(id, Unknown)
+	})
+}

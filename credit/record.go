@@ -46,9 +46,14 @@ func (l *Lane) recordApplied(ctx context.Context, row Credit, token string, r Ca
 		return l.loseCall(ctx, row, token, "MT5 answered success, and the deal cannot be verified: "+err.Error(), call, true)
 	}
 	l.Observer.Step(ctx, Step{Name: StepChecked, Credit: row.ID})
-	if l.Dealer != 0 && deal.Dealer != l.Dealer {
+	if (l.Dealer != 0 || l.DealerMeasured) && deal.Dealer != l.Dealer {
 		l.Observer.Note(ctx, Note{What: "deal carries another dealer than our manager", Row: &row,
-			Err: fmt.Errorf("deal %d: dealer %d, manager %d", deal.Ticket, deal.Dealer, l.Dealer)})
+			Err: fmt.Errorf("deal %d: dealer %d, ours is %d", deal.Ticket, deal.Dealer, l.Dealer)})
+		if l.DealerMeasured {
+			l.Session.Drop("a fresh deal carries another dealer than ours")
+			return l.loseCall(ctx, row, token, fmt.Sprintf("MT5 answered success, and deal %d carries dealer %d, not %d as measured on this server",
+				deal.Ticket, deal.Dealer, l.Dealer), call, true)
+		}
 	}
 	anchor := &Anchor{Ticket: deal.Ticket, ServerTime: deal.ServerTime}
 	t := done(l.Clock.Now(), ByWorker, l.actor(), "done", Claimed, token, deal, Evidence{Call: call}, l.schedule(), l.Timing.Watch)

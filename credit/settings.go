@@ -23,7 +23,8 @@ type Settings struct {
 	CutoverAt   time.Time `json:"cutover_at,omitzero"` // payments dated before it are pre-cutover
 	Demo        bool      `json:"demo,omitempty"`      // made by the demo: may run with short waits
 	CreatedAt   time.Time `json:"created_at"`
-	Pins        []Pin     `json:"pins,omitempty"` // sorted by Name
+	Pins        []Pin     `json:"pins,omitempty"`    // sorted by Name
+	Learned     []Learned `json:"learned,omitempty"` // about the MT5 servers, sorted by Server
 }
 
 // Pin is a label of the config and what it meant at first use; a change is refused (design §2).
