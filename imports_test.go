@@ -21,9 +21,10 @@ var importTable = map[string][]string{
 	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
-	"internal/demo":         {"internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/config":       {},
 	"internal/api":          {"credit"},
+	"internal/api/client":   {},
 	"webhook":               {"credit"},
 	"webhook/standard":      {"webhook", "credit"},
 	"webhook/stripe":        {"webhook", "credit"},

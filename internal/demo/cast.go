@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // deposit is one deposit of a scenario: what the portal asks for, and what must have become of it in the end. No two
@@ -17,8 +18,8 @@ type deposit struct {
 
 	paid     money
 	credited money
-	rate     string // decimal text; empty where no conversion is needed
-	rateAt   string // when the rate was taken: a repeated request must be the same to the byte
+	rate     string    // decimal text; empty where no conversion is needed
+	rateAt   time.Time // when the rate was taken: a repeated request must be the same to the byte
 
 	// What the scenario promises.
 	wantDeals  int      // deals in MT5's journal

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"creditonce/internal/api/client"
 	"creditonce/webhook/fakepsp"
 )
 
@@ -199,10 +200,10 @@ func playWrongLogin(ctx context.Context, s *show) error {
 	foreign := s.cast.next(accountAt(1))
 	foreign.client = accountAt(2).client
 	_, err := s.portal.open(ctx, foreign, "demo-foreign-"+foreign.credited.String())
-	var refused *refusedError
+	var refused *client.RefusedError
 	switch {
-	case errors.As(err, &refused) && slices.Contains([]string{"foreign_login", "unknown_account"}, refused.Code):
-		s.board.tell("serve", "a deposit for another client's login was refused: %s", refused.Code)
+	case errors.As(err, &refused) && slices.Contains([]client.ProblemCode{client.ProblemCodeForeignLogin, client.ProblemCodeUnknownAccount}, refused.Problem.Code):
+		s.board.tell("serve", "a deposit for another client's login was refused: %s", refused.Problem.Code)
 	case err == nil:
 		s.problem("the API took a deposit for another client's login")
 	default:

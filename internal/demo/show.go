@@ -161,7 +161,9 @@ func (s *show) startAll(ctx context.Context) error {
 		return err
 	}
 	s.psp = fakepsp.NewControl(s.stage.ports.pspControl())
-	s.portal = newPortal(s.stage.ports.api(), s.stage.keys, s.o.Now)
+	if s.portal, err = newPortal(s.stage.ports.api(), s.stage.keys, s.o.Now); err != nil {
+		return err
+	}
 	return s.startServe(ctx)
 }
 
