@@ -105,10 +105,17 @@ func (a *App) openStore(ctx context.Context) error {
 	}
 	a.store = db
 	a.teardown.add("close the store", db.Close)
+	unused, err := unused(ctx, db)
+	if err != nil {
+		return fmt.Errorf("see whether the store has been used: %w", err)
+	}
 	a.settings, err = db.Settle(ctx, func(s credit.Settings) (credit.Settings, error) {
 		if a.cfg.Demo && !s.Demo {
 			return s, errors.New("the store was not made by the demo, and the configuration says demo: true: " +
 				"its short waits are not safe with real money; take the line out")
+		}
+		if unused { // nothing refers to a label yet: a slip of the first start can be corrected
+			s.Environment, s.Pins = string(a.cfg.Environment), nil
 		}
 		return pinned(s, string(a.cfg.Environment), pins(a.cfg))
 	})
@@ -116,6 +123,27 @@ func (a *App) openStore(ctx context.Context) error {
 		return fmt.Errorf("compare the configuration with the store: %w", err)
 	}
 	return nil
+}
+
+// unused tells that the store holds no event, row, deposit or account yet: its labels were never used.
+func unused(ctx context.Context, db *store.DB) (bool, error) {
+	counts, err := db.Counts(ctx)
+	if err != nil {
+		return false, err
+	}
+	deposits, err := db.Deposits(ctx, credit.DepositQuery{Limit: 1})
+	if err != nil {
+		return false, err
+	}
+	accounts, err := db.Accounts(ctx, credit.AccountQuery{Limit: 1})
+	if err != nil {
+		return false, err
+	}
+	rows := 0
+	for _, n := range counts.Rows {
+		rows += n
+	}
+	return counts.Events+rows+len(deposits.Items)+len(accounts.Items) == 0, nil
 }
 
 func storeOptions(c *config.Config, fresh credit.Settings) store.Options {

@@ -133,6 +133,7 @@ func TestLabelWithAnotherMeaningIsRefused(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.start()
+			r.account("client-1") // from here on the labels are in use
 			r.halt()
 			r.file("config.yaml", strings.Replace(r.text(), change[0], change[1], 1))
 			_, err := app.New(t.Context(), app.Options{Config: r.load(), Log: zerolog.Nop()})
@@ -152,6 +153,24 @@ func TestPinError_SaysWhatToDo(t *testing.T) {
 		if text := (&app.PinError{Name: name, Pinned: "a", Configured: "b"}).Error(); !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}
+	}
+}
+
+func TestSlipOfTheFirstStartCanBeCorrectedWhileNothingIsStored(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	wrong := strings.Replace(strings.Replace(r.text(), "acct_rig", "acct_typo", 1), "identity: Rig-MT5", "identity: Rig-MT", 1)
+	r.file("config.yaml", wrong)
+	r.start()
+	r.halt()
+	r.file("config.yaml", r.text())
+	r.start()
+	r.account("client-1")
+	r.halt()
+	r.file("config.yaml", wrong)
+	var pin *app.PinError
+	if _, err := app.New(t.Context(), app.Options{Config: r.load(), Log: zerolog.Nop()}); !errors.As(err, &pin) {
+		t.Fatalf("the correction was not pinned: %v", err)
 	}
 }
 
