@@ -292,3 +292,28 @@ func TestReady_AConnectionThatLayIdleForTooLongIsNotAskedAgain(t *testing.T) {
 		t.Errorf("%d pings, %d connections; want none and 2", pings, r.seen.connections())
 	}
 }
+
+// offsets is an observer that is also told of a moved clock.
+type offsets struct {
+	recorder
+	moved []time.Duration
+}
+
+func (o *offsets) OffsetMoved(_ string, _ int, known, now time.Duration) {
+	o.moved = append(o.moved, known, now)
+}
+
+func TestReady_ReportsAServerWhoseZoneMovedSinceItWasProbed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		known time.Duration
+		moved bool
+	}{{2 * time.Hour, false}, {3 * time.Hour, false}, {time.Hour, false}, {-time.Hour, true}, {4 * time.Hour, true}} {
+		seen := &offsets{}
+		r := newRig(t, onClient(func(c *Config) { c.Offset, c.Observer = &test.known, seen }))
+		r.ready()
+		if got := len(seen.moved) == 2; got != test.moved || got && (seen.moved[0] != test.known || seen.moved[1] != 2*time.Hour) {
+			t.Errorf("known %s: reported %v", test.known, seen.moved)
+		}
+	}
+}

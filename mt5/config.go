@@ -46,6 +46,10 @@ type Config struct {
 	PingEvery      time.Duration // Ready pings a session that was idle for longer
 	PageLimit      int           // rows asked for in a page, 2 to 100
 
+	// Offset is the server's clock offset as a probe measured it. A session that measures one further from it than
+	// daylight saving explains tells an OffsetObserver. nil: not known.
+	Offset *time.Duration
+
 	Currencies map[string]int // account currency and its digits that money may be booked in; empty allows all
 	Groups     []string       // masks of groups that money may be booked in, "*" and leading "!"; empty allows all
 

@@ -33,3 +33,9 @@ type silent struct{}
 func (silent) Exchanged(Exchange)            {}
 func (silent) Connected(string, int, string) {}
 func (silent) Dropped(string, int, string)   {}
+
+// OffsetObserver is an Observer that wants to know when the server's clock is not where a probe has seen it.
+type OffsetObserver interface {
+	// OffsetMoved reports that the server's clock is now away from UTC by now, and was by known.
+	OffsetMoved(label string, session int, known, now time.Duration)
+}

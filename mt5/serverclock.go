@@ -15,6 +15,17 @@ const (
 	offsetMost = 15 * time.Hour
 )
 
+// daylightSaving is how far a change of the clock may move an offset.
+const daylightSaving = time.Hour
+
+// compareOffset reports a server whose zone has moved since it was probed.
+func (s *Session) compareOffset(now time.Duration) {
+	o, wants := s.cfg.Observer.(OffsetObserver)
+	if known := s.cfg.Offset; wants && known != nil && (now-*known).Abs() > daylightSaving {
+		o.OffsetMoved(s.cfg.Label, s.index, *known, now)
+	}
+}
+
 // serverClock is the server's wall clock as one session measured it.
 type serverClock struct {
 	generation uint64 // of the session; 0: never measured
@@ -52,5 +63,6 @@ func (s *Session) measure(ctx context.Context) error {
 		return s.failed("read the server's clock", fmt.Errorf("it is %s away from UTC; correct this machine's clock or the server's", offset))
 	}
 	s.clock = serverClock{generation: s.generation, at: s.cfg.Clock.Boot(), server: seconds, offset: offset}
+	s.compareOffset(offset)
 	return nil
 }

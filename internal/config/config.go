@@ -113,6 +113,7 @@ type MT5Server struct {
 	Agent       string         // the agent text of the authentication (mt5-webapi.md §1.3)
 	Currencies  map[string]int // accepted account currency → its digits
 	Groups      []string       // masks of accepted account groups, first match decides, "!" excludes; empty accepts all
+	ProbeGroups []string       // masks of the test groups that `mt5 probe` may work in; empty: none
 }
 
 // MT5TLS says which certificate an MT5 server may show. CAFile and PinSHA256 empty: the system's roots. There is no unverified mode.

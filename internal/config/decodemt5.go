@@ -51,7 +51,13 @@ func (r *reader) mt5Server(s *section) MT5Server {
 	})
 	s.require("list the accepted account currencies with their digits, such as {USD: 2}", "currencies")
 	m.Currencies = r.currencies(s)
-	m.Groups = r.groups(s)
+	m.Groups = r.groups(s, "groups")
+	m.ProbeGroups = r.groups(s, "probe_groups")
+	for i, mask := range m.ProbeGroups {
+		if strings.Trim(mask, "*") == "" {
+			r.fault(fmt.Sprintf("%s[%d]", s.child("probe_groups"), i), "names every group; write the masks of your test groups")
+		}
+	}
 	s.close()
 	return m
 }
@@ -80,9 +86,9 @@ func (r *reader) addresses(s *section) []string {
 	return addresses
 }
 
-// groups reads the masks of the account groups that money may be booked in.
-func (r *reader) groups(s *section) []string {
-	items, paths := s.list("groups")
+// groups reads a list of masks of account groups.
+func (r *reader) groups(s *section, name string) []string {
+	items, paths := s.list(name)
 	var groups []string
 	allowed := len(items) == 0
 	for i, item := range items {
@@ -97,7 +103,7 @@ func (r *reader) groups(s *section) []string {
 		allowed = allowed || !ok || !strings.HasPrefix(value, "!")
 	}
 	if !allowed {
-		r.fault(s.child("groups"), "only excludes, so no group is left; end it with a mask that allows, such as *")
+		r.fault(s.child(name), "only excludes, so no group is left; end it with a mask that allows, such as *")
 	}
 	return groups
 }
