@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
@@ -24,7 +25,11 @@ func (r *reader) inspect(c *Config, credentialsDir string, now time.Time) {
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
 		p := c.Providers[name]
 		for i := range p.Secrets {
-			r.loadSecret(c, &p.Secrets[i], fmt.Sprintf("providers.%s.secrets[%d]", name, i), credentialsDir)
+			path := fmt.Sprintf("providers.%s.secrets[%d]", name, i)
+			r.loadSecret(c, &p.Secrets[i], path, credentialsDir)
+			if value := p.Secrets[i].Reveal(); p.Kind == "stripe" && value != nil && !bytes.HasPrefix(value, []byte("whsec_")) {
+				r.warn(path, "does not begin with whsec_, as every signing secret of a Stripe endpoint does; an API key (sk_…) verifies nothing")
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.MT5.Servers)) {

@@ -255,6 +255,20 @@ func TestWarnings_NameWhatOthersCanReach(t *testing.T) {
 	}
 }
 
+func TestWarnings_NameASecretThatIsNoSigningSecret(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	f.write("webhook", "sk_test_planted\n", 0o600)
+	c, err := f.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(c.Warnings, func(w Fault) bool { return w.Path == "providers.stripe.secrets[0]" })
+	if i < 0 || !strings.Contains(c.Warnings[i].Problem, "whsec_") || strings.Contains(c.Warnings[i].Problem, "planted") {
+		t.Errorf("got %v", c.Warnings)
+	}
+}
+
 func TestDemo_MayBeShorterThanIsSafe(t *testing.T) {
 	t.Parallel()
 	const short = "\ncredit: {quarantine: 2s, second_look_after: 100ms, looks: [50ms, 51ms], look_every: 200ms, look_every_with_task: 1s, " +
