@@ -94,8 +94,8 @@ func TestAbort_IsLeftToTheServer(t *testing.T) {
 	p := setup(t)
 	p.api = p.restart(func(c *Config) { c.Deposits = aborting{p.book} })
 	defer func() {
-		if v := recover(); v != http.ErrAbortHandler {
-			t.Errorf("recovered %v", v)
+		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+			t.Errorf("recovered %v", err)
 		}
 	}()
 	p.do(call{method: http.MethodGet, path: "/v1/deposits/0123456789012345678901", key: pageKey})
