@@ -112,3 +112,39 @@ func TestDamagedListIndex_IsFoundByVerify(t *testing.T) {
 		})
 	}
 }
+
+// The deposits and credits of a client or a login are found without walking past those of all others.
+func TestListOfOneClient_DoesNotWalkTheOthers(t *testing.T) {
+	t.Parallel()
+	w, db := world(t, func(o *store.Options) { o.Strict, o.UnsafeNoSync = false, true })
+	w.Register(2001, "client-2")
+	w.Register(1001, "client-1")
+	const code, others = "0123456789012345678901", 2500
+	wish := w.Wish(code, 2001, "client-2", 500)
+	rules := w.Rules
+	rules.Now = w.Clock.Now()
+	_, err := db.MakeDeposit(t.Context(), wish, rules)
+	w.Must(err)
+	w.Accept(w.Event(storetest.Paid("pay", "", code, 500)))
+	var wg sync.WaitGroup
+	for part := range 50 {
+		wg.Go(func() {
+			for i := range others / 50 {
+				w.Deposit(storetest.Code(part*1000+i), 1001, 500)
+			}
+		})
+	}
+	wg.Wait()
+	for name, q := range map[string]credit.DepositQuery{"client": {Client: "client-2"}, "login": {Server: storetest.Server, Login: 2001}} {
+		q.Now = w.Clock.Now()
+		p, err := db.Deposits(t.Context(), q)
+		if w.Must(err); len(p.Items) != 1 || p.Next != nil {
+			t.Errorf("%s: %d deposits, more %v", name, len(p.Items), p.Next != nil)
+		}
+		rows, err := db.Credits(t.Context(), credit.CreditQuery{Client: q.Client, Server: q.Server, Login: q.Login})
+		if w.Must(err); len(rows.Items) != 1 || rows.Next != nil {
+			t.Errorf("%s: %d credits, more %v", name, len(rows.Items), rows.Next != nil)
+		}
+	}
+	w.Must(db.Close(t.Context()))
+}
