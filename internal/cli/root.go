@@ -87,6 +87,7 @@ func newRoot(p *Process) *cobra.Command {
 		signCommand(p),
 		checkCommand(p),
 		keysCommand(p),
+		openapiCommand(p),
 		fakeMT5Command(p),
 		fakePSPCommand(p),
 		benchCommand(p),
