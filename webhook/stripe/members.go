@@ -22,7 +22,7 @@ func eachMember(raw []byte, do func(name string, value json.RawMessage) error) e
 	}
 	for {
 		end := valueEnd(raw, at)
-		name, err := memberName(raw[at:end])
+		name, err := quotedText(raw[at:end])
 		if err != nil {
 			return err
 		}
@@ -47,8 +47,8 @@ func eachMember(raw []byte, do func(name string, value json.RawMessage) error) e
 	return nil
 }
 
-// memberName decodes a quoted name.
-func memberName(quoted []byte) (string, error) {
+// quotedText decodes a text in its quotes.
+func quotedText(quoted []byte) (string, error) {
 	if len(quoted) < 2 || quoted[0] != '"' || quoted[len(quoted)-1] != '"' {
 		return "", errNotObject
 	}

@@ -70,3 +70,25 @@ func TestFoldName_ShortWayIsTheLongWay(t *testing.T) {
 		}
 	}
 }
+
+// Whatever order they come in, two names that fold to one are refused, and names that do not are both read.
+func TestParseObject_SeesNamesThatFoldToOneInEveryOrder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		names []string
+		ok    bool
+	}{
+		{[]string{"a", "b", "c_1", "d-e"}, true}, {[]string{"a", "B", "c"}, true}, {[]string{"a", "b", "a"}, false}, {[]string{"a", "b", "A"}, false},
+		{[]string{"A", "b", "a"}, false}, {[]string{"x", "A", "b", "B"}, false}, {[]string{"k", "x", "\u212a"}, false}, {[]string{"\u212a", "x", "k"}, false},
+		{[]string{"ſ", "S"}, false}, {[]string{"x", "Y", "y", "z"}, false}, {[]string{"ä", "a", "Ä"}, false}, {[]string{"ä", "a", "ö"}, true},
+	} {
+		var members []string
+		for _, n := range c.names {
+			members = append(members, `"`+n+`":1`)
+		}
+		got, err := parseObject("it", []byte("{"+strings.Join(members, ",")+"}"))
+		if (err == nil) != c.ok || c.ok && len(got) != len(c.names) {
+			t.Errorf("%q: %v, %v", c.names, got, err)
+		}
+	}
+}

@@ -24,13 +24,25 @@ var (
 // parseObject reads one object of a text that json.Valid has accepted. what names it in errors; no error repeats a
 // piece of the input.
 func parseObject(what string, raw []byte) (object, error) {
-	out, folded := object{}, map[string]bool{}
+	out := object{}
+	var folded map[string]bool // of every name so far; nil while none of them needs it
 	err := eachMember(raw, func(name string, value json.RawMessage) error {
-		fold := foldName(name)
-		if folded[fold] {
-			return fmt.Errorf("%s has two members whose names differ in case at most", what)
+		if _, twice := out[name]; twice {
+			return twoMembers(what)
 		}
-		folded[fold] = true
+		if folded == nil && !foldsToItself(name) {
+			folded = map[string]bool{}
+			for earlier := range out {
+				folded[foldName(earlier)] = true
+			}
+		}
+		if folded != nil {
+			fold := foldName(name)
+			if folded[fold] {
+				return twoMembers(what)
+			}
+			folded[fold] = true
+		}
 		out[name] = value
 		return nil
 	})
@@ -41,6 +53,21 @@ func parseObject(what string, raw []byte) (object, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+func twoMembers(what string) error {
+	return fmt.Errorf("%s has two members whose names differ in case at most", what)
+}
+
+// foldsToItself tells that a name is of lower-case ASCII, digits and signs: two such names are equal under folding only
+// when they are equal.
+func foldsToItself(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
+			return false
+		}
+	}
+	return true
 }
 
 // foldName maps names that are equal under Unicode simple folding, as encoding/json compares them, to
@@ -80,8 +107,8 @@ func (o object) text(name string) (string, error) {
 	if o.absent(name) {
 		return "", nil
 	}
-	var s string
-	if o[name][0] != '"' || json.Unmarshal(o[name], &s) != nil {
+	s, err := quotedText(o[name])
+	if err != nil {
 		return "", fmt.Errorf("%s is not a text", name)
 	}
 	if len(s) > maxText {
