@@ -117,6 +117,24 @@ func (q *Inquiry) Ask(ctx context.Context, endpoint string, params url.Values) R
 	})
 }
 
+// ServerTime reads the server's wall clock: seconds that read as if it were UTC (§5).
+func (q *Inquiry) ServerTime(ctx context.Context) (int64, error) {
+	r := q.Ask(ctx, "time/server", nil)
+	if r.Err != nil {
+		return 0, r.Err
+	}
+	var answer struct{ Time scalar }
+	if r.Code != codeDone || fields(r.Answer, &answer) != nil {
+		return 0, errors.New(r.String())
+	}
+	text, _, _ := strings.Cut(answer.Time.text, " ")
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || seconds <= 0 {
+		return 0, errGarbled
+	}
+	return seconds, nil
+}
+
 // Cookies are the names of the cookies that the server set on the connection.
 func (q *Inquiry) Cookies() []string {
 	if q.session.wire == nil {

@@ -76,6 +76,9 @@ func (a *App) wire(ctx context.Context) (err error) {
 	if err := a.openStore(ctx); err != nil {
 		return err
 	}
+	if err := a.heedLearned(); err != nil {
+		return err
+	}
 	if err := a.wireLanes(); err != nil {
 		return err
 	}
@@ -157,17 +160,19 @@ func storeOptions(c *config.Config, fresh credit.Settings) store.Options {
 func (a *App) wireLanes() error {
 	for _, label := range slices.Sorted(maps.Keys(a.cfg.MT5.Servers)) {
 		s := a.cfg.MT5.Servers[label]
-		server, err := mt5Server(label, s, a.clock, a.observer)
+		known := a.settings.LearnedOf(label)
+		server, err := mt5Server(label, s, known, a.clock, a.observer)
 		if err != nil {
 			return err
 		}
+		dealer, measured := dealerOf(s, known)
 		for i, session := range server.Sessions(s.Sessions) {
 			wake := make(chan struct{}, 1)
 			a.sessions = append(a.sessions, session)
 			a.wakes[label] = append(a.wakes[label], wake)
 			a.lanes = append(a.lanes, &credit.Lane{
 				Server: label, Shard: i, Shards: s.Sessions, Book: a.store, Session: session, Clock: a.clock, Observer: a.observer,
-				Process: a.process, Timing: a.timing, Live: a.live, Token: random, Wake: wake, Dealer: s.Login,
+				Process: a.process, Timing: a.timing, Live: a.live, Token: random, Wake: wake, Dealer: dealer, DealerMeasured: measured,
 			})
 		}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -23,6 +24,8 @@ var (
 	_ api.Observer     = (*observer)(nil)
 	_ webhook.Observer = (*observer)(nil)
 	_ mt5.Observer     = (*observer)(nil)
+
+	_ mt5.OffsetObserver = (*observer)(nil)
 )
 
 // Step hands a named boundary to the hook, where there is one.
@@ -132,4 +135,10 @@ func (o *observer) Connected(label string, session int, address string) {
 // Dropped logs the end of an MT5 connection.
 func (o *observer) Dropped(label string, session int, reason string) {
 	o.log.Info().Str("server", label).Int("session", session).Str("reason", reason).Msg("mt5 session dropped")
+}
+
+// OffsetMoved warns of a server whose clock is not where the probe has seen it.
+func (o *observer) OffsetMoved(label string, session int, known, now time.Duration) {
+	o.log.Warn().Str("server", label).Int("session", session).Stringer("probed", known).Stringer("now", now).
+		Msg("the mt5 server's clock has another offset from UTC than at the probe; probe again")
 }

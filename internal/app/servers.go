@@ -45,8 +45,8 @@ func endpoints(c *config.Config) ([]webhook.Endpoint, error) {
 	return out, nil
 }
 
-// mt5Server builds the client of one MT5 server.
-func mt5Server(label string, s config.MT5Server, clock credit.Clock, o *observer) (*mt5.Server, error) {
+// mt5Server builds the client of one MT5 server, with what a probe has learned of it.
+func mt5Server(label string, s config.MT5Server, known credit.Learned, clock credit.Clock, o *observer) (*mt5.Server, error) {
 	trust := mt5.Trust{CAFile: s.TLS.CAFile, ServerName: s.TLS.ServerName}
 	if s.TLS.PinSHA256 != nil {
 		trust.PinSHA256 = hex.EncodeToString(s.TLS.PinSHA256[:])
@@ -55,6 +55,12 @@ func mt5Server(label string, s config.MT5Server, clock credit.Clock, o *observer
 		Label: label, Identity: s.Identity, Addresses: s.Addresses, Manager: s.Login, Password: s.Password.Reveal,
 		Agent: s.Agent, TLS: trust, CallTimeout: s.CallTimeout, ReadTimeout: min(readTimeout, s.CallTimeout),
 		Currencies: s.Currencies, Groups: s.Groups, Clock: clock, Observer: o,
+	}
+	if known.Identity == s.Identity {
+		cfg.Offset = known.Offset
+		if known.PageLimit != nil {
+			cfg.PageLimit = *known.PageLimit
+		}
 	}
 	if o.step != nil { // without a hook a request leaves in one piece
 		cfg.Step = o.mt5Step
