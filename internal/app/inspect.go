@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"path/filepath"
 
 	"creditonce/credit"
 	"creditonce/internal/config"
 	"creditonce/store"
-	"creditonce/webhook/stripe"
 )
 
 // Inspection is what a store holds, as plain values, and whether it agrees with itself.
@@ -151,22 +149,18 @@ func inspectTasks(ctx context.Context, db *store.DB) ([]InspectedTask, error) {
 	}
 }
 
-// ProviderMinor reads a decimal amount in major units as the provider counts it: in minor units by the provider's own
-// exponent table. Text that is not exact is refused.
-func ProviderMinor(text, currency string) (int64, error) {
-	exponent, ok := stripe.Exponent(currency)
+// ProviderAmount reads a decimal amount in major units with the decimal places of the provider's own table. Text that
+// is not exact, or not above zero, is refused.
+func ProviderAmount(p config.Provider, text, currency string) (credit.Amount, error) {
+	places, ok := exponent(p, currency)
 	if !ok {
-		return 0, fmt.Errorf("currency %q is not one that the provider knows", currency)
+		return credit.Amount{}, fmt.Errorf("currency %q is not one that the provider knows", currency)
 	}
-	a, err := credit.ParseAmount(text, currency, exponent)
-	if err != nil {
-		return 0, err
+	a, err := credit.ParseAmount(text, currency, places)
+	if err == nil && a.Sign() <= 0 {
+		err = fmt.Errorf("amount %s: want more than 0", a)
 	}
-	units := a.Units()
-	if a.Sign() <= 0 || units.Cmp(big.NewInt(1<<53)) > 0 {
-		return 0, fmt.Errorf("amount %s: want more than 0 and less than 2^53 minor units", a)
-	}
-	return units.Int64(), nil
+	return a, err
 }
 
 // StorePath is the store's file in a data directory.

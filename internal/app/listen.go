@@ -17,7 +17,6 @@ import (
 	"creditonce/internal/api"
 	"creditonce/internal/config"
 	"creditonce/webhook"
-	"creditonce/webhook/stripe"
 )
 
 // maxConnections bounds the open connections of one listener; further ones wait in the kernel's queue.
@@ -145,10 +144,11 @@ func (a *App) wirePortal() error {
 
 // paidExponent asks the provider's own table how many decimal places it writes a currency with.
 func (a *App) paidExponent(provider, currency string) (int, bool) {
-	if _, ok := a.cfg.Providers[provider]; !ok {
+	p, ok := a.cfg.Providers[provider]
+	if !ok {
 		return 0, false
 	}
-	return stripe.Exponent(currency)
+	return exponent(p, currency)
 }
 
 func keys(from []config.APIKey) []api.Key {

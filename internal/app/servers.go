@@ -12,7 +12,6 @@ import (
 	"creditonce/internal/config"
 	"creditonce/mt5"
 	"creditonce/webhook"
-	"creditonce/webhook/stripe"
 )
 
 // readTimeout bounds one read of MT5; never longer than a balance call may take.
@@ -36,7 +35,7 @@ func endpoints(c *config.Config) ([]webhook.Endpoint, error) {
 		for _, s := range p.Secrets {
 			secrets = append(secrets, s.Reveal())
 		}
-		provider, err := stripe.New(stripe.Config{Secrets: secrets, MaxAge: p.MaxAge, MaxFuture: p.MaxFuture})
+		provider, err := provider(p, secrets)
 		if err != nil {
 			return nil, fmt.Errorf("provider %s: %w", label, err)
 		}

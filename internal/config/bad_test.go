@@ -64,8 +64,8 @@ func TestGoodMinimal_HasTheDefaults(t *testing.T) {
 	}
 	want := Default()
 	want.File, want.Environment = "/etc/creditonce/config.yaml", Test
-	provider, server := DefaultProvider(), DefaultMT5Server()
-	provider.Kind, provider.Account = "stripe", "acct_1"
+	provider, server := DefaultProvider("stripe"), DefaultMT5Server()
+	provider.Account = "acct_1"
 	provider.Secrets = []Secret{{File: "/etc/creditonce/webhook"}}
 	want.Providers = map[string]Provider{"stripe": provider}
 	server.Identity, server.Addresses, server.Login = "Broker-Demo", []string{"127.0.0.1:443"}, 7

@@ -89,11 +89,50 @@ type APIKey struct {
 
 // Provider is one payment provider under its label.
 type Provider struct {
-	Kind      string   // "stripe"
+	Kind      string   // KindStripe or KindStandard
 	Account   string   // the firm's own merchant account id at the provider; pinned at first use
 	Secrets   []Secret // active signing secrets, at least one
 	MaxAge    time.Duration
 	MaxFuture time.Duration
+	Payload   Payload // of KindStandard
+}
+
+// The kinds of provider this build knows.
+const (
+	KindStripe   = "stripe"
+	KindStandard = "standard" // any system that signs by Standard Webhooks
+)
+
+// Payload says where the messages of a KindStandard provider keep what. A path is names with full stops between, from
+// the outermost object inward; an optional one that is not set is empty.
+type Payload struct {
+	Type       string
+	OccurredAt string
+	Livemode   string // path; empty: Live
+	Live       bool   // of every message, where there is no Livemode
+	Merchant   string // optional
+	Status     string // optional
+	AmountIs   string // "minor" or "decimal"
+	Paid       PaidMessages
+	Refund     ReversalMessages // without types: none are sent
+	Dispute    ReversalMessages
+	Ignored    []string
+	Exponents  map[string]int // decimal places by currency, before those of ISO 4217
+}
+
+// PaidMessages are the types that say that money was received, and where such a message keeps what.
+type PaidMessages struct {
+	Types                           []string
+	Payment, Amount, Currency, Code string
+	Part                            string // optional
+}
+
+// ReversalMessages are the types that say that money goes back or is contested, and where such a message keeps what.
+type ReversalMessages struct {
+	Types            []string
+	Payment          string
+	Movement         string // optional
+	Amount, Currency string // optional, both or none
 }
 
 // MT5 is every MetaTrader 5 server that accounts may be on.
@@ -184,7 +223,7 @@ const (
 )
 
 // providerKinds are the kinds of provider this build knows.
-func providerKinds() []string { return []string{"stripe"} }
+func providerKinds() []string { return []string{KindStripe, KindStandard} }
 
 // Default returns the value of every option that the file need not hold. Providers, servers, limits and bands are
 // empty; DefaultProvider and DefaultMT5Server give the defaults inside them.
@@ -219,9 +258,13 @@ func Default() Config {
 	}
 }
 
-// DefaultProvider returns the defaults of one provider.
-func DefaultProvider() Provider {
-	return Provider{MaxAge: time.Hour, MaxFuture: 5 * time.Minute}
+// DefaultProvider returns the defaults of one provider of the kind.
+func DefaultProvider(kind string) Provider {
+	p := Provider{Kind: kind, MaxAge: time.Hour, MaxFuture: 5 * time.Minute}
+	if kind == KindStandard {
+		p.MaxAge = 5 * time.Minute // the rule's own bound (providers.md §2.14)
+	}
+	return p
 }
 
 // DefaultMT5Server returns the defaults of one MT5 server.

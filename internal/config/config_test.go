@@ -28,7 +28,8 @@ type variant struct {
 var offOption = regexp.MustCompile(`^( *)#([a-z_]+|- [a-z_]+):`)
 
 // exampleVariants gives the example itself and one variant per line that starts with "#" and no space. A switched-on
-// option replaces the line above that sets the same option.
+// option replaces the line above that sets the same option. One without a value is switched on with the lines below it
+// that are part of it: those that begin with "#" at its own place and a blank.
 func exampleVariants(text string) []variant {
 	all := []variant{{0, text}}
 	lines := strings.Split(text, "\n")
@@ -39,6 +40,9 @@ func exampleVariants(text string) []variant {
 		}
 		changed := slices.Clone(lines)
 		changed[i] = m[1] + strings.TrimPrefix(strings.TrimSpace(line), "#")
+		for j := i + 1; strings.HasSuffix(line, ":") && j < len(lines) && strings.HasPrefix(lines[j], m[1]+"#  "); j++ {
+			changed[j] = m[1] + strings.TrimPrefix(lines[j], m[1]+"#")
+		}
 		for j := i - 1; j >= 0 && !strings.HasPrefix(m[2], "-"); j-- {
 			if !strings.HasPrefix(lines[j], m[1]) {
 				break // left the section
@@ -96,7 +100,7 @@ var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
 // comment.
 func TestExample_EveryOptionHasAComment(t *testing.T) {
 	t.Parallel()
-	optionLine := regexp.MustCompile(`^( *)#?([a-z_]+):(.*)$`)
+	optionLine := regexp.MustCompile(`^( *)#?(  +)?([a-z_]+):(.*)$`)
 	lines := strings.Split(readExample(t), "\n")
 	for i, line := range lines {
 		m := optionLine.FindStringSubmatch(line)
@@ -104,13 +108,14 @@ func TestExample_EveryOptionHasAComment(t *testing.T) {
 			continue
 		}
 		above := strings.TrimSpace(lines[max(0, i-1)])
-		if strings.HasPrefix(above, "# ") {
+		inBlock := strings.HasPrefix(strings.TrimSpace(line), "#  ")
+		if strings.HasPrefix(above, "# ") || inBlock && strings.HasPrefix(strings.TrimSpace(above[1:]), "# ") {
 			continue
 		}
-		if m[3] == "" && above == "" {
+		if m[4] == "" && above == "" {
 			continue // a section that its options explain
 		}
-		if section := regexp.MustCompile(`^[a-z0-9_]+:$`).MatchString(above) && m[3] == ""; section {
+		if section := regexp.MustCompile(`^[a-z0-9_]+:$`).MatchString(above) && m[4] == ""; section {
 			continue
 		}
 		t.Errorf("line %d has no comment above it: %s", i+1, line)
@@ -150,5 +155,32 @@ func TestExample_DefaultsAreTheCode(t *testing.T) {
 	}
 	if removed < 30 {
 		t.Fatalf("only %d options were taken out", removed)
+	}
+}
+
+// TestProvidersPage_ItsConfigurationLoads takes the providers of docs/providers.md into a file of their own.
+func TestProvidersPage_ItsConfigurationLoads(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/providers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	minimal, err := os.ReadFile("testdata/good-minimal.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, there := strings.Cut(string(page), "```yaml\n")
+	block, _, ends := strings.Cut(block, "```")
+	head, tail, fits := strings.Cut(string(minimal), "providers:\n")
+	_, tail, fits2 := strings.Cut(tail, "mt5:\n")
+	if !there || !ends || !fits || !fits2 {
+		t.Fatal("the page has no block of configuration, or the minimal file has another form")
+	}
+	c, err := Parse("page.yaml", []byte(head+block+"mt5:\n"+tail))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := c.Providers["wallet"]; p.Kind != KindStandard || p.Payload.Paid.Code == "" || p.MaxAge.Minutes() != 5 {
+		t.Errorf("read as %+v", p)
 	}
 }

@@ -23,6 +23,7 @@ func (r *reader) crossCheck(c *Config) {
 	r.crossListeners(c)
 	r.crossKeys(c.API.Keys)
 	r.crossProviders(c.Providers)
+	r.crossLivemode(c)
 	r.crossServers(c.MT5.Servers)
 	r.crossTiming(c)
 	r.crossLimits(c)
@@ -128,6 +129,20 @@ func (r *reader) crossProviders(providers map[string]Provider) {
 	}
 	if r.isPlaced("providers") && len(providers) == 0 && !r.faultyWithin("providers") {
 		r.fault("providers", "is empty; name at least one payment provider, as in config.example.yaml")
+	}
+}
+
+// crossLivemode refuses a provider whose every message belongs to the other environment: nothing could ever be credited.
+func (r *reader) crossLivemode(c *Config) {
+	for label, p := range c.Providers {
+		path := "providers." + label + ".payload.livemode"
+		if p.Kind != KindStandard || !r.isPlaced(path) || r.faulty(path) || p.Payload.Livemode != "" || c.Environment == "" {
+			continue
+		}
+		if p.Payload.Live != (c.Environment == Live) {
+			r.fault(path, "%t says that no message is ever %s, which is this file's environment; correct one of the two",
+				p.Payload.Live, c.Environment)
+		}
 	}
 }
 

@@ -203,27 +203,6 @@ func ForbiddenScopes(scopes []string) string {
 	return ""
 }
 
-var accountForm = regexp.MustCompile(`^acct_[A-Za-z0-9]{1,64}$`)
-
-func (r *reader) provider(s *section) Provider {
-	p := DefaultProvider()
-	s.require("write kind: stripe", "kind")
-	s.text("kind", &p.Kind, oneOf(providerKinds()...))
-	s.require("write the firm's own account id, which the provider's dashboard shows (Stripe: acct_...)", "account")
-	s.text("account", &p.Account, func(value string) string {
-		if !accountForm.MatchString(value) {
-			return fmt.Sprintf("%s is not a Stripe account id; write acct_ and the id that the dashboard shows", shown(value))
-		}
-		return ""
-	})
-	s.require("name at least one signing secret: - {file: PATH} or - {credential: NAME}", "secrets")
-	p.Secrets = r.secrets(s)
-	s.duration("max_age", &p.MaxAge, time.Minute, 7*day)
-	s.duration("max_future", &p.MaxFuture, 0, 5*time.Minute)
-	s.close()
-	return p
-}
-
 func (r *reader) secrets(s *section) []Secret {
 	if _, ok := s.peek("secrets").(*ast.StringNode); ok {
 		_, _ = s.lookUp("secrets")

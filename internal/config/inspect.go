@@ -2,13 +2,16 @@ package config
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,8 +29,13 @@ func (r *reader) inspect(c *Config, credentialsDir string, now time.Time) {
 		p := c.Providers[name]
 		for i := range p.Secrets {
 			path := fmt.Sprintf("providers.%s.secrets[%d]", name, i)
-			r.loadSecret(c, &p.Secrets[i], path, credentialsDir)
-			if value := p.Secrets[i].Reveal(); p.Kind == "stripe" && value != nil && !bytes.HasPrefix(value, []byte("whsec_")) {
+			if !r.loadSecret(c, &p.Secrets[i], path, credentialsDir) {
+				continue
+			}
+			switch value := p.Secrets[i].Reveal(); {
+			case p.Kind == KindStandard:
+				r.standardKey(path, p.Secrets[i])
+			case p.Kind == KindStripe && !bytes.HasPrefix(value, []byte("whsec_")):
 				r.warn(path, "does not begin with whsec_, as every signing secret of a Stripe endpoint does; an API key (sk_…) verifies nothing")
 			}
 		}
@@ -43,15 +51,34 @@ func (r *reader) inspect(c *Config, credentialsDir string, now time.Time) {
 	r.inspectPair(c, "api.tls", c.API.TLS, now)
 }
 
-func (r *reader) loadSecret(c *Config, s *Secret, path, credentialsDir string) {
+// loadSecret reads the value and reports whether it is there.
+func (r *reader) loadSecret(c *Config, s *Secret, path, credentialsDir string) bool {
 	if s.File == "" && s.Credential == "" {
-		return // reported where it was read
+		return false // reported where it was read
 	}
 	if problem := s.load(credentialsDir); problem != "" {
 		r.fault(path, "%s", problem)
-		return
+		return false
 	}
 	c.Checked = append(c.Checked, path+": secret read from "+s.Source())
+	return true
+}
+
+// standardKey looks whether a secret can verify by Standard Webhooks (providers.md §2.14).
+func (r *reader) standardKey(path string, s Secret) {
+	kind, text, prefixed := strings.Cut(string(s.Reveal()), "_")
+	if !prefixed {
+		kind, text = "whsec", kind
+	}
+	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+	switch {
+	case kind == "whsk":
+		r.fault(path, "%s holds the sender's private key (whsk_...); put the public one (whpk_...) there, and leave the private one with the sender", s.Source())
+	case kind == "whpk" && (err != nil || len(key) != ed25519.PublicKeySize):
+		r.fault(path, "%s does not hold whpk_ and the base64 of a public key of 32 bytes; copy the whole key", s.Source())
+	case kind != "whpk" && (kind != "whsec" || err != nil || len(key) < 24 || len(key) > 64):
+		r.fault(path, "%s does not hold whsec_ and the base64 of 24 to 64 bytes; make one with: echo whsec_$(openssl rand -base64 32)", s.Source())
+	}
 }
 
 // inspectPair loads a listener's certificate and key as the listener will.

@@ -124,6 +124,8 @@ func TestLoad_EveryVariantOfTheExampleLoadsWhereItsFilesAre(t *testing.T) {
 	}
 	f.write("secrets/stripe-next", "planted", 0o600)
 	f.write("secrets/mt5-manager", "planted", 0o600)
+	f.write("secrets/wallet-next", standardKey, 0o600)
+	writeMode(t, filepath.Join(credentials, "wallet_webhook_secret"), standardKey, 0o400)
 	for _, name := range []string{"tls/webhooks", "tls/api", "tls/mt5-roots"} {
 		f.pair(name, loadTime.AddDate(-1, 0, 0), loadTime.AddDate(1, 0, 0))
 	}
@@ -322,5 +324,34 @@ func TestFind_TakesTheWorkingFolderFirst(t *testing.T) { // changes the process'
 	}
 	if got := c.Providers["stripe"].Secrets[0].File; !filepath.IsAbs(got) {
 		t.Errorf("the secret's path %s is not absolute", got)
+	}
+}
+
+// standardKey is whsec_ and the base64 of 32 bytes.
+const standardKey = "whsec_cGxhbnRlZCBwbGFudGVkIHBsYW50ZWQgcGxhbnRlZCE="
+
+func TestLoad_KeysOfAStandardProviderAreLookedAt(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		standardKey: "",
+		strings.TrimPrefix(standardKey, "whsec_"): "",
+		strings.TrimRight(standardKey, "="):       "",
+		"whpk_" + standardKey[6:]:                 "",
+		"whsk_" + standardKey[6:]:                 "holds the sender's private key",
+		"whpk_" + standardKey[6:20]:               "base64 of a public key of 32 bytes",
+		"whsec_planted!":                          "base64 of 24 to 64 bytes",
+		"whsec_cGxhbnRlZA==":                      "base64 of 24 to 64 bytes",
+		"other_" + standardKey[6:]:                "base64 of 24 to 64 bytes",
+	} {
+		f := newFolder(t)
+		f.change("kind: stripe, account: acct_1", "kind: standard, account: wallet, payload: {type: t, occurred_at: at, livemode: false, amount_is: minor, paid: {types: [a], payment: p, amount: m, currency: c, code: d}}")
+		f.write("webhook", key, 0o600)
+		_, err := f.load()
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", key, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "cGxh")):
+			t.Errorf("%s: %v", key, err)
+		}
 	}
 }
