@@ -17,12 +17,13 @@ import (
 var importTable = map[string][]string{
 	".":              {"internal/cli"},
 	"internal/cli":   {"internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/api", "internal/config"},
+	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/api", "internal/config", "internal/desk"},
 	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
 	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/config":       {},
+	"internal/desk":         {"credit"},
 	"internal/api":          {"credit"},
 	"internal/api/client":   {},
 	"webhook":               {"credit"},
@@ -32,8 +33,8 @@ var importTable = map[string][]string{
 	"mt5":                   {"credit"},
 	"mt5/fakemt5":           {},
 	"mt5/probe":             {"credit", "mt5"},
-	"store":                 {"credit"},
-	"store/storetest":       {"credit", "store"},
+	"store":                 {"credit", "internal/desk"},
+	"store/storetest":       {"credit", "store", "internal/desk"},
 	"credit":                {},
 	".ci/testreport":        {},
 }

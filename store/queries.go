@@ -8,14 +8,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"creditonce/credit"
+	"creditonce/internal/desk"
 )
 
 // TaskQuery selects tasks by number, after After; Limit bounds the answer (0: 100).
-type TaskQuery struct {
-	OpenOnly bool
-	After    credit.TaskID
-	Limit    int
-}
+type TaskQuery = desk.TaskQuery
 
 // Counts are how much the store holds, in the snapshot of one moment.
 type Counts struct {

@@ -32,24 +32,33 @@ func (db *DB) Settle(ctx context.Context, change func(credit.Settings) (credit.S
 		if err != nil {
 			return err
 		}
-		was, err := encode(before)
-		if err != nil {
-			return err
-		}
 		if after, err = change(before); err != nil {
 			return err
 		}
 		after = cutSettings(after)
-		now, err := encode(after)
-		if err != nil || bytes.Equal(was, now) {
-			return err
-		}
-		return w.put(bucketMeta, metaSettings, seal(bucketMeta, metaSettings, now))
+		return stageSettings(w, after)
 	})
 	if err != nil {
 		return credit.Settings{}, err
 	}
 	return after, nil
+}
+
+// stageSettings writes the settings where they differ from the stored ones.
+func stageSettings(w *writer, s credit.Settings) error {
+	before, err := readSettings(w.tx)
+	if err != nil {
+		return err
+	}
+	was, err := encode(before)
+	if err != nil {
+		return err
+	}
+	now, err := encode(cutSettings(s))
+	if err != nil || bytes.Equal(was, now) {
+		return err
+	}
+	return w.put(bucketMeta, metaSettings, seal(bucketMeta, metaSettings, now))
 }
 
 func readSettings(tx *bolt.Tx) (s credit.Settings, err error) {

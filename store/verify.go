@@ -87,6 +87,7 @@ func (v *verifier) run() error {
 		func() error { return verifyTable(v, tasks, v.crossTask) },
 		func() error { return verifyTable(v, answers, nil) },
 		func() error { return verifyTable(v, anchors, nil) },
+		v.verifyDesk,
 		v.checkCounters,
 	}
 	for _, step := range steps {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/desk"
 	"creditonce/store"
 )
 
@@ -129,4 +130,39 @@ func (b Broken) Credits(context.Context, credit.CreditQuery) (credit.Page[credit
 // Accounts implements Backend.
 func (b Broken) Accounts(context.Context, credit.AccountQuery) (credit.Page[credit.Account], error) {
 	return credit.Page[credit.Account]{}, b.Err
+}
+
+// Act implements Backend.
+func (b Broken) Act(context.Context, desk.Query, desk.Decide) (desk.Receipt, error) {
+	return desk.Receipt{}, b.Err
+}
+
+// People implements Backend.
+func (b Broken) People(context.Context) ([]desk.Person, error) { return nil, b.Err }
+
+// Keys implements Backend.
+func (b Broken) Keys(context.Context) ([]desk.Key, error) { return nil, b.Err }
+
+// Proposal implements Backend.
+func (b Broken) Proposal(context.Context, desk.ProposalID) (desk.Proposal, error) {
+	return desk.Proposal{}, b.Err
+}
+
+// Proposals implements Backend.
+func (b Broken) Proposals(context.Context, desk.ProposalQuery) ([]desk.Proposal, error) {
+	return nil, b.Err
+}
+
+// Records implements Backend.
+func (b Broken) Records(context.Context, uint64, int) ([]desk.Record, error) { return nil, b.Err }
+
+// Find implements Backend.
+func (b Broken) Find(context.Context, string) ([]desk.Hit, error) { return nil, b.Err }
+
+// Totals implements Backend.
+func (b Broken) Totals(context.Context) (desk.Totals, error) { return desk.Totals{}, b.Err }
+
+// Task implements Backend.
+func (b Broken) Task(context.Context, credit.TaskID) (credit.Task, error) {
+	return credit.Task{}, b.Err
 }

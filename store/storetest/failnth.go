@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/desk"
 	"creditonce/store"
 )
 
@@ -182,4 +183,49 @@ func (f *failing) Credits(ctx context.Context, q credit.CreditQuery) (credit.Pag
 // Accounts implements Backend.
 func (f *failing) Accounts(ctx context.Context, q credit.AccountQuery) (credit.Page[credit.Account], error) {
 	return call(f, func() (credit.Page[credit.Account], error) { return f.b.Accounts(ctx, q) })
+}
+
+// Act implements Backend.
+func (f *failing) Act(ctx context.Context, q desk.Query, decide desk.Decide) (desk.Receipt, error) {
+	return call(f, func() (desk.Receipt, error) { return f.b.Act(ctx, q, decide) })
+}
+
+// People implements Backend.
+func (f *failing) People(ctx context.Context) ([]desk.Person, error) {
+	return call(f, func() ([]desk.Person, error) { return f.b.People(ctx) })
+}
+
+// Keys implements Backend.
+func (f *failing) Keys(ctx context.Context) ([]desk.Key, error) {
+	return call(f, func() ([]desk.Key, error) { return f.b.Keys(ctx) })
+}
+
+// Proposal implements Backend.
+func (f *failing) Proposal(ctx context.Context, id desk.ProposalID) (desk.Proposal, error) {
+	return call(f, func() (desk.Proposal, error) { return f.b.Proposal(ctx, id) })
+}
+
+// Proposals implements Backend.
+func (f *failing) Proposals(ctx context.Context, q desk.ProposalQuery) ([]desk.Proposal, error) {
+	return call(f, func() ([]desk.Proposal, error) { return f.b.Proposals(ctx, q) })
+}
+
+// Records implements Backend.
+func (f *failing) Records(ctx context.Context, after uint64, limit int) ([]desk.Record, error) {
+	return call(f, func() ([]desk.Record, error) { return f.b.Records(ctx, after, limit) })
+}
+
+// Find implements Backend.
+func (f *failing) Find(ctx context.Context, text string) ([]desk.Hit, error) {
+	return call(f, func() ([]desk.Hit, error) { return f.b.Find(ctx, text) })
+}
+
+// Totals implements Backend.
+func (f *failing) Totals(ctx context.Context) (desk.Totals, error) {
+	return call(f, func() (desk.Totals, error) { return f.b.Totals(ctx) })
+}
+
+// Task implements Backend.
+func (f *failing) Task(ctx context.Context, id credit.TaskID) (credit.Task, error) {
+	return call(f, func() (credit.Task, error) { return f.b.Task(ctx, id) })
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/desk"
 	"creditonce/store"
 )
 
@@ -35,6 +36,7 @@ type Backend interface {
 	History(ctx context.Context, id credit.ID) ([]credit.Entry, error)
 	Tasks(ctx context.Context, q store.TaskQuery) ([]credit.Task, error)
 	Counts(ctx context.Context) (store.Counts, error)
+	desk.Book
 	Verify(ctx context.Context, progress func(done, total int)) (store.Report, error)
 	Close(ctx context.Context) error
 }

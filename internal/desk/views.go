@@ -1,0 +1,219 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"creditonce/credit"
+)
+
+// Who tells which person the actor is. Everybody whom it knows may look at everything.
+func (s *Service) Who(ctx context.Context, a Actor) (Person, error) {
+	who, err := s.who(ctx, a)
+	if err != nil {
+		return Person{}, err
+	}
+	if !who.May(Roles()...) {
+		return Person{}, credit.Refuse("role", "%s has no role, so nothing is shown", who.ID)
+	}
+	return who, nil
+}
+
+// seen checks that the actor may look and reads.
+func seen[T any](ctx context.Context, s *Service, a Actor, read func() (T, error)) (T, error) {
+	if _, err := s.Who(ctx, a); err != nil {
+		var none T
+		return none, err
+	}
+	return read()
+}
+
+// Status is the service at one glance.
+type Status struct {
+	Settings credit.Settings
+	Totals   Totals
+	Process  credit.Process
+	Now      time.Time     // UTC
+	Since    time.Duration // the process runs, on the boot-time clock
+	// Quarantine is how long until rows of earlier processes can be proven absent; 0: it is over.
+	Quarantine time.Duration
+	People     int
+}
+
+// Status reads the service's state; it costs the same for ten rows and for a million.
+func (s *Service) Status(ctx context.Context, a Actor) (Status, error) {
+	return seen(ctx, s, a, func() (Status, error) {
+		out := Status{Process: s.cfg.Process, Now: s.cfg.Clock.Now(), Since: s.cfg.Clock.Boot() - s.cfg.Process.Started}
+		out.Quarantine = max(0, s.cfg.Timing.Quarantine-out.Since)
+		var err error
+		if out.Settings, err = s.cfg.Book.Settings(ctx); err != nil {
+			return out, err
+		}
+		people, err := s.cfg.Book.People(ctx)
+		if err != nil {
+			return out, err
+		}
+		out.People = len(people)
+		out.Totals, err = s.cfg.Book.Totals(ctx)
+		return out, err
+	})
+}
+
+// CreditView is a row with everything beside it that a decision about it needs, read one after the other.
+type CreditView struct {
+	credit.Dossier
+	History   []credit.Entry
+	Proposals []Proposal // open ones about the row
+}
+
+// Credit reads a row with its records side by side; credit.ErrNotFound where there is none.
+func (s *Service) Credit(ctx context.Context, a Actor, id credit.ID) (CreditView, error) {
+	return seen(ctx, s, a, func() (CreditView, error) { return s.creditView(ctx, id) })
+}
+
+func (s *Service) creditView(ctx context.Context, id credit.ID) (v CreditView, err error) {
+	if v.Dossier, err = s.cfg.Book.Dossier(ctx, id); err != nil {
+		return v, err
+	}
+	if v.History, err = s.cfg.Book.History(ctx, id); err != nil {
+		return v, err
+	}
+	var after ProposalID
+	for {
+		page, err := s.cfg.Book.Proposals(ctx, ProposalQuery{Open: true, After: after})
+		if err != nil || len(page) == 0 {
+			return v, err
+		}
+		for _, p := range page {
+			after = p.ID
+			if p.Act.Credit() == id && p.StateAt(s.cfg.Clock.Now()) == ProposalOpen {
+				v.Proposals = append(v.Proposals, p)
+			}
+		}
+	}
+}
+
+// TaskView is a task with the row that it is about.
+type TaskView struct {
+	Task   credit.Task
+	Credit *CreditView // nil: the task is about something else
+}
+
+// Task reads a task with its row; credit.ErrNotFound where there is none.
+func (s *Service) Task(ctx context.Context, a Actor, id credit.TaskID) (TaskView, error) {
+	return seen(ctx, s, a, func() (v TaskView, err error) {
+		if v.Task, err = s.cfg.Book.Task(ctx, id); err != nil {
+			return v, err
+		}
+		row := v.Task.TaskRow()
+		if row == 0 {
+			return v, nil
+		}
+		c, err := s.creditView(ctx, row)
+		if errors.Is(err, credit.ErrNotFound) {
+			return v, nil
+		}
+		v.Credit = &c
+		return v, err
+	})
+}
+
+// Tasks lists tasks by number.
+func (s *Service) Tasks(ctx context.Context, a Actor, q TaskQuery) ([]credit.Task, error) {
+	return seen(ctx, s, a, func() ([]credit.Task, error) { return s.cfg.Book.Tasks(ctx, q) })
+}
+
+// Find lists what has the text as one of its ids: a credit's, event's or task's number, payment, event id, reference,
+// ticket, login or deposit code.
+func (s *Service) Find(ctx context.Context, a Actor, text string) ([]Hit, error) {
+	return seen(ctx, s, a, func() ([]Hit, error) { return s.cfg.Book.Find(ctx, text) })
+}
+
+// Credits lists rows, the newest first.
+func (s *Service) Credits(ctx context.Context, a Actor, q credit.CreditQuery) (credit.Page[credit.Credit], error) {
+	return seen(ctx, s, a, func() (credit.Page[credit.Credit], error) { return s.cfg.Book.Credits(ctx, q) })
+}
+
+// Deposits lists deposits, the newest first.
+func (s *Service) Deposits(ctx context.Context, a Actor, q credit.DepositQuery) (credit.Page[credit.DepositView], error) {
+	return seen(ctx, s, a, func() (credit.Page[credit.DepositView], error) { return s.cfg.Book.Deposits(ctx, q) })
+}
+
+// Deposit reads one deposit by its code.
+func (s *Service) Deposit(ctx context.Context, a Actor, code string) (credit.DepositView, error) {
+	return seen(ctx, s, a, func() (credit.DepositView, error) { return s.cfg.Book.Deposit(ctx, code) })
+}
+
+// Accounts lists registered logins.
+func (s *Service) Accounts(ctx context.Context, a Actor, q credit.AccountQuery) (credit.Page[credit.Account], error) {
+	return seen(ctx, s, a, func() (credit.Page[credit.Account], error) { return s.cfg.Book.Accounts(ctx, q) })
+}
+
+// Events lists events by number, after the given one, without bodies.
+func (s *Service) Events(ctx context.Context, a Actor, after credit.EventID, limit int) ([]credit.Event, error) {
+	return seen(ctx, s, a, func() ([]credit.Event, error) { return s.cfg.Book.Events(ctx, after, limit) })
+}
+
+// Event reads one event without its body.
+func (s *Service) Event(ctx context.Context, a Actor, id credit.EventID) (credit.Event, error) {
+	return seen(ctx, s, a, func() (credit.Event, error) { return s.cfg.Book.Event(ctx, id) })
+}
+
+// EventBody reads the body of an event byte for byte. It is what the provider sent: treat it as hostile.
+func (s *Service) EventBody(ctx context.Context, a Actor, id credit.EventID) ([]byte, error) {
+	return seen(ctx, s, a, func() ([]byte, error) { return s.cfg.Book.EventBody(ctx, id) })
+}
+
+// Proposals lists proposals by number. Their StateAt tells which have expired.
+func (s *Service) Proposals(ctx context.Context, a Actor, q ProposalQuery) ([]Proposal, error) {
+	return seen(ctx, s, a, func() ([]Proposal, error) { return s.cfg.Book.Proposals(ctx, q) })
+}
+
+// Proposal reads one proposal.
+func (s *Service) Proposal(ctx context.Context, a Actor, id ProposalID) (Proposal, error) {
+	return seen(ctx, s, a, func() (Proposal, error) { return s.cfg.Book.Proposal(ctx, id) })
+}
+
+// People lists everybody, disabled people too.
+func (s *Service) People(ctx context.Context, a Actor) ([]Person, error) {
+	return seen(ctx, s, a, func() ([]Person, error) { return s.cfg.Book.People(ctx) })
+}
+
+// Keys lists the keys of the portal's API: those of the configuration, then those of the store, revoked ones too.
+func (s *Service) Keys(ctx context.Context, a Actor) ([]Key, error) {
+	return seen(ctx, s, a, func() ([]Key, error) { return s.allKeys(ctx) })
+}
+
+func (s *Service) allKeys(ctx context.Context) ([]Key, error) {
+	out := append([]Key(nil), s.cfg.ConfigKeys...)
+	for i := range out {
+		out[i].Source = FromConfig
+	}
+	stored, err := s.cfg.Book.Keys(ctx)
+	for _, k := range stored {
+		k.Source = FromStore
+		out = append(out, k)
+	}
+	return out, err
+}
+
+// LiveKeys lists the keys that the portal's API accepts now. A name or a hash that both places have is the
+// configuration's: it stood there first.
+func (s *Service) LiveKeys(ctx context.Context) ([]Key, error) {
+	all, err := s.allKeys(ctx)
+	names, hashes := map[string]bool{}, map[string]bool{}
+	var out []Key
+	for _, k := range all {
+		if k.Live() && !names[k.Name] && !hashes[k.SHA256] {
+			names[k.Name], hashes[k.SHA256] = true, true
+			out = append(out, k)
+		}
+	}
+	return out, err
+}
+
+// Audit lists audit records by number, after the given one; limit 0 is 100.
+func (s *Service) Audit(ctx context.Context, a Actor, after uint64, limit int) ([]Record, error) {
+	return seen(ctx, s, a, func() ([]Record, error) { return s.cfg.Book.Records(ctx, after, limit) })
+}

@@ -1,0 +1,273 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+
+	"creditonce/credit"
+	"creditonce/internal/desk"
+)
+
+var _ desk.Book = (*DB)(nil)
+
+// Act implements [desk.Book].
+func (db *DB) Act(ctx context.Context, q desk.Query, decide desk.Decide) (desk.Receipt, error) {
+	var receipt desk.Receipt
+	var refusal error // what decide said: passed on as it is
+	err := db.write(ctx, false, func(w *writer) error {
+		refusal = nil
+		found, err := findDesk(w, q)
+		if err != nil {
+			return err
+		}
+		changes, err := decide(found)
+		if err != nil {
+			refusal = err
+			return err
+		}
+		receipt, err = db.stageAct(w, changes)
+		return err
+	})
+	switch {
+	case err == nil:
+		return receipt, nil
+	case refusal != nil && errors.Is(err, refusal) && !errors.Is(err, credit.ErrStopped):
+		return desk.Receipt{}, err
+	default:
+		return desk.Receipt{}, fmt.Errorf("decide: %w", err)
+	}
+}
+
+// findDesk reads what a decision of people must be shown.
+func findDesk(w *writer, q desk.Query) (f desk.Found, err error) {
+	tx := w.tx
+	if f.Settings, err = w.settings(); err != nil {
+		return f, err
+	}
+	if f.People, err = people.all(tx); err != nil {
+		return f, err
+	}
+	if f.Keys, err = apiKeys.all(tx); err != nil {
+		return f, err
+	}
+	f.NextProposal, f.NextRecord, f.NextKey = desk.ProposalID(proposals.next(w)), records.next(w), apiKeys.next(w)
+	if last := f.NextRecord - 1; last > 0 {
+		r, err := records.must(tx, idKey(last))
+		if err != nil {
+			return f, err
+		}
+		f.Previous = r.Chain()
+	}
+	act := q.Act
+	if q.Proposal != 0 {
+		p, err := proposals.must(tx, idKey(uint64(q.Proposal)))
+		if err != nil {
+			return f, err
+		}
+		f.Proposal, act = &p, p.Act
+	}
+	if err := findSubject(w, q, act, &f); err != nil {
+		return f, err
+	}
+	return f, nil
+}
+
+// findSubject reads what the act is about.
+func findSubject(w *writer, q desk.Query, act desk.Act, f *desk.Found) (err error) {
+	if id := act.Credit(); id != 0 {
+		if err := findRow(w, q, act, id, f); err != nil {
+			return err
+		}
+	}
+	if id := act.Task(); id != 0 {
+		t, err := tasks.must(w.tx, idKey(uint64(id)))
+		if err != nil {
+			return err
+		}
+		f.Task = &t
+		if row := t.TaskRow(); row != 0 {
+			if f.TaskRow, err = credits.get(w.tx, idKey(uint64(row))); err != nil {
+				return err
+			}
+		}
+	}
+	if id := act.Event(); id != 0 {
+		e, err := events.must(w.tx, idKey(uint64(id)))
+		if err != nil {
+			return err
+		}
+		f.Event = &e
+		needs := e.Needs()
+		if q.Again != nil {
+			needs = q.Again.Needs()
+		}
+		needs.MessageKey = credit.ReplayKey(e)
+		if f.Intake, err = findIntake(w, needs, q.Now); err != nil {
+			return err
+		}
+	}
+	if q.Manual != nil && act.Kind == desk.ManualPay {
+		f.Manual, err = findManual(w, q)
+	}
+	return err
+}
+
+func findRow(w *writer, q desk.Query, act desk.Act, id credit.ID, f *desk.Found) error {
+	d, err := readDossier(w.tx, id, w.lowSpace)
+	if err != nil {
+		return err
+	}
+	f.Dossier = &d
+	if d.Row.Login == 0 {
+		return nil
+	}
+	if f.DayTotal, err = dayTotal(w.tx, d.Row.Server, d.Row.Login, d.Row.Amount, q.Now); err != nil {
+		return err
+	}
+	ticket := act.Ticket()
+	if ticket == 0 {
+		return nil
+	}
+	holder, err := credits.find(w.tx, creditByDeal, dealKey(d.Row.Identity, ticket))
+	if err == nil && holder != nil {
+		f.Holder = holder.ID
+	}
+	return err
+}
+
+// findManual reads what a deposit that people entered must be shown.
+func findManual(w *writer, q desk.Query) (*credit.ManualFound, error) {
+	m := *q.Manual
+	var f credit.ManualFound
+	var err error
+	if f.Intake, err = findIntake(w, m.ManualNeeds(), q.Now); err != nil {
+		return nil, err
+	}
+	existing, err := deposits.find(w.tx, depositByCode, key(nil).text(m.Code))
+	if err != nil {
+		return nil, err
+	}
+	if existing != nil {
+		f.Existing = &existing.Deposit
+	}
+	if f.Intake.Account, err = accounts.get(w.tx, loginKey(m.Server, m.Login)); err != nil {
+		return nil, err
+	}
+	if f.Intake.DayTotal, err = dayTotal(w.tx, m.Server, m.Login, m.Amount, q.Now); err != nil {
+		return nil, err
+	}
+	f.SameBank, err = rowsOfBank(w.tx, m.Bank)
+	return &f, err
+}
+
+// rowsOfBank lists the rows of deposits that people entered with the bank's reference.
+func rowsOfBank(tx *bolt.Tx, reference string) ([]credit.Credit, error) {
+	entered, err := events.list(tx, eventByBank, key(nil).text(strings.ToValidUTF8(reference, "\uFFFD")), 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []credit.Credit
+	for _, e := range entered {
+		for _, id := range e.Rows {
+			row, err := credits.must(tx, idKey(uint64(id)))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+// stageAct stages everything that an act wants written.
+func (db *DB) stageAct(w *writer, c desk.Changes) (desk.Receipt, error) {
+	var packed []byte
+	if e := c.Credit.Event; e != nil {
+		if digest(e.Body) != e.Digest {
+			return desk.Receipt{}, fmt.Errorf("the digest is not the body's: %w", credit.ErrInvalid)
+		}
+		packed = db.packer.pack(e.Body)
+	}
+	done, err := stageChanges(w, c.Credit, packed)
+	if err != nil {
+		return desk.Receipt{}, err
+	}
+	if c.Anchor != nil {
+		for _, r := range c.Credit.Rows {
+			if err := stageAnchor(w, r.After, *c.Anchor); err != nil {
+				return desk.Receipt{}, err
+			}
+		}
+	}
+	if c.Settings != nil {
+		if err := stageSettings(w, *c.Settings); err != nil {
+			return desk.Receipt{}, err
+		}
+	}
+	if err := stageDesk(w, c); err != nil {
+		return desk.Receipt{}, err
+	}
+	return desk.Receipt{Changes: c, Opened: done.opened, Closed: done.closed}, nil
+}
+
+// stageDesk stages the desk's own records.
+func stageDesk(w *writer, c desk.Changes) error {
+	for _, p := range c.People {
+		prior, err := people.get(w.tx, people.key(p))
+		if err != nil {
+			return err
+		}
+		if err := people.stage(w, prior, p); err != nil {
+			return err
+		}
+	}
+	for _, k := range c.Keys {
+		prior, err := apiKeys.get(w.tx, apiKeys.key(k))
+		if err != nil {
+			return err
+		}
+		if err := apiKeys.stage(w, prior, k); err != nil {
+			return err
+		}
+	}
+	if c.Task != nil {
+		prior, err := tasks.must(w.tx, idKey(uint64(c.Task.ID)))
+		if err != nil {
+			return err
+		}
+		if err := tasks.stage(w, &prior, *c.Task); err != nil {
+			return err
+		}
+	}
+	if c.Proposal != nil {
+		prior, err := proposals.get(w.tx, proposals.key(*c.Proposal))
+		if err != nil {
+			return err
+		}
+		if prior != nil && prior.State != desk.ProposalOpen {
+			return fmt.Errorf("proposal %d is %s: %w", prior.ID, prior.State, credit.ErrConflict)
+		}
+		if err := proposals.stage(w, prior, *c.Proposal); err != nil {
+			return err
+		}
+	}
+	return records.stage(w, nil, c.Record)
+}
+
+// all reads every row of a small table, in the order of its keys.
+func (t *table[T]) all(tx *bolt.Tx) ([]T, error) {
+	var out []T
+	c := tx.Bucket([]byte(t.bucket)).Cursor()
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		row, err := t.decode(k, v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
