@@ -43,14 +43,10 @@ func runLoad(ctx context.Context, l Load) (Loaded, error) {
 	if l.Rate > 0 {
 		return t.paced(ctx)
 	}
-	conns := make([]*connection, l.Connections)
-	for i := range conns {
-		c, err := dial(l.Addr, l.CAFile)
-		if err != nil {
-			return Loaded{}, err
-		}
-		defer c.close()
-		conns[i] = c
+	conns, err := dialAll(l)
+	defer closeAll(conns)
+	if err != nil {
+		return Loaded{}, err
 	}
 	t.begun = time.Now()
 	if len(l.Codes) == 0 {
@@ -62,6 +58,23 @@ func runLoad(ctx context.Context, l Load) (Loaded, error) {
 	}
 	wg.Wait()
 	return t.end(ctx)
+}
+
+func dialAll(l Load) (conns []*connection, err error) {
+	for range l.Connections {
+		c, err := dial(l.Addr, l.CAFile)
+		if err != nil {
+			return conns, err
+		}
+		conns = append(conns, c)
+	}
+	return conns, nil
+}
+
+func closeAll(conns []*connection) {
+	for _, c := range conns {
+		c.close()
+	}
 }
 
 // tally is a load under way.
@@ -117,11 +130,8 @@ func (t *tally) paced(ctx context.Context) (Loaded, error) {
 	for i := range int(t.load.Span.Seconds() * float64(t.load.Rate)) {
 		planned := t.begun.Add(time.Duration(i) * time.Second / time.Duration(t.load.Rate))
 		body, signature := t.maker.event(random, "", t.load.Minor, time.Now())
-		select {
-		case <-ctx.Done():
-			wg.Wait()
-			return t.end(ctx)
-		case <-time.After(time.Until(planned)):
+		if pause(ctx, time.Until(planned)) != nil {
+			break
 		}
 		wg.Go(func() { t.one(free, planned, body, signature) })
 	}

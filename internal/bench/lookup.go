@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -51,20 +50,14 @@ func (r *run) lookup(ctx context.Context, s *service, code string) (Lookup, erro
 	took, err := ask(ctx, s, code, span)
 	if err != nil {
 		cancel()
-		return Lookup{}, errors.Join(err, ignoreCancelled(loading, <-loaded))
+		<-loaded // it was ended, and says so
+		return Lookup{}, err
 	}
 	if err := <-loaded; err != nil {
 		return Lookup{}, err
 	}
 	p50, p99 := quantiles(took)
 	return Lookup{P50: milliseconds(p50), P99: milliseconds(p99)}, nil
-}
-
-func ignoreCancelled(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // ask looks at fixed moments within the span, after the load's own warm-up, and counts from the planned moment.

@@ -16,13 +16,7 @@ func quantiles(took []time.Duration) (p50, p99 time.Duration) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// median of the values; the lower of the middle two. There must be at least one.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[(len(sorted)-1)/2]
-}
-
-// medianBy is the row whose value is the median.
+// medianBy is the row whose value is the median; the lower of the middle two. There must be at least one.
 func medianBy[T any](rows []T, value func(T) float64) T {
 	sorted := slices.SortedFunc(slices.Values(rows), func(a, b T) int {
 		switch d := value(a) - value(b); {

@@ -84,11 +84,12 @@ func (s *service) doneRate(ctx context.Context, n int, span time.Duration) (floa
 		return 0, err
 	}
 	begun := time.Now()
-	for now := first; ; {
+	for {
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
 			return 0, err
 		}
-		if now, err = count(); err != nil {
+		now, err := count()
+		if err != nil {
 			return 0, err
 		}
 		took := time.Since(begun)

@@ -76,7 +76,7 @@ func (c *comparison) run(ctx context.Context, dsn string) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d processors, %s; the disk syncs %.0f times a second (overwrite), %.0f (append)\n%s: %s; pool of %d\n%d rounds of %v each, medians; %d events beforehand\n\n",
+	_, _ = fmt.Fprintf(os.Stdout, "%d processors, %s; the disk syncs %.0f times a second (overwrite), %.0f (append)\n%s: %s; pool of %d\n%d rounds of %v each, medians; %d events beforehand\n\n",
 		runtime.NumCPU(), runtime.Version(), (before.Overwrite.PerSecond+after.Overwrite.PerSecond)/2, (before.Append.PerSecond+after.Append.PerSecond)/2,
 		db.version, durable, pool, c.rounds, c.span, c.events)
 	return c.print()
