@@ -52,6 +52,11 @@ func flagCompletions(p *Process) map[string]map[string]cobra.CompletionFunc {
 		},
 		"fakepsp": {"ca-file": pem, "secret-file": files(), "journal": files()},
 		"bench":   {"dir": folders()},
+		"doctor":  {"config": yaml, "output": words("table", "json")},
+		"mt5 probe": {
+			"config": yaml, "import": files("json"), "out": files(),
+			"server": fromConfig(p, func(c *config.Config) []string { return slices.Sorted(maps.Keys(c.MT5.Servers)) }),
+		},
 	}
 }
 

@@ -86,6 +86,8 @@ func newRoot(p *Process) *cobra.Command {
 		verifyCommand(p),
 		signCommand(p),
 		checkCommand(p),
+		doctorCommand(p),
+		mt5Command(p),
 		keysCommand(p),
 		openapiCommand(p),
 		fakeMT5Command(p),
@@ -94,6 +96,7 @@ func newRoot(p *Process) *cobra.Command {
 		benchLoadCommand(p),
 		versionCommand(p),
 	)
+	root.AddCommand(operatorCommands(p)...)
 	root.AddCommand(topics()...)
 	completeValues(root, p)
 	root.InitDefaultHelpCmd()

@@ -53,11 +53,12 @@ func chosen(p *Process, path string) string {
 	return path
 }
 
-// startCode tells a configuration that contradicts the store from everything else that may stop a start: a restart
-// cannot help there.
+// startCode tells a configuration that contradicts the store, or what is known of an MT5 server, from everything else
+// that may stop a start: a restart cannot help there.
 func startCode(err error) int {
 	var pin *app.PinError
-	if errors.As(err, &pin) {
+	var learned *app.LearnedError
+	if errors.As(err, &pin) || errors.As(err, &learned) {
 		return ExitBadConfig
 	}
 	return ExitFailed
