@@ -13,5 +13,9 @@
 //     expected. Money is decimal text and is parsed exactly or refused; no floating point.
 //   - Errors are RFC 9457 problems with a stable code. No answer holds any part of a request's body but field
 //     names, any secret, or another client's data; what went wrong inside is told to the Observer alone.
+//   - A query parameter that a call does not know, or that stands twice, is refused by name. Lists are read in pages of
+//     bounded work; a cursor fits the list and filter that it was made for and no other.
+//   - Requests are counted by key, and by address where no valid key comes with them, in bounded memory.
+//   - Every problem's type is the path of a page that this listener serves: what the code means and what to do.
 //   - GET only reads. No operator's decision is reachable here.
 package api
