@@ -17,8 +17,8 @@ type writer struct {
 	lowSpace bool // less room than the floor for claims, as measured before the batch
 	dels     []entry
 	puts     []entry
-	freed    map[string]bool   // places that dels free
-	taken    map[string]bool   // places that puts take
+	freed    places            // by dels
+	taken    places            // by puts
 	issued   map[string]uint64 // numbers taken, by bucket
 	deltas   map[string]int64  // by counter key
 	dirty    bool              // something has been written to tx
@@ -34,29 +34,25 @@ type entry struct {
 
 func newWriter(tx *bolt.Tx, lowSpace bool, memo *settingsMemo) *writer {
 	return &writer{
-		tx: tx, lowSpace: lowSpace, memo: memo, freed: map[string]bool{}, taken: map[string]bool{},
-		issued: map[string]uint64{}, deltas: map[string]int64{},
+		tx: tx, lowSpace: lowSpace, memo: memo, issued: map[string]uint64{}, deltas: map[string]int64{},
 	}
 }
-
-func place(bucket string, k []byte) string { return bucket + "\x00" + string(k) }
 
 // put stages one key. The same key twice in one operation is a programming fault and refused.
 func (w *writer) put(bucket string, k, value []byte) error {
 	if len(k) > maxKey {
 		return fmt.Errorf("%s: a key of %d bytes, at most %d are allowed: %w", bucket, len(k), maxKey, credit.ErrInvalid)
 	}
-	at := place(bucket, k)
-	if w.taken[at] {
+	if w.taken.has(bucket, k) {
 		return fmt.Errorf("%s %s: written twice in one operation", bucket, keyText(k))
 	}
-	w.taken[at] = true
+	w.taken.add(bucket, k)
 	w.puts = append(w.puts, entry{bucket, k, value})
 	return nil
 }
 
 func (w *writer) del(bucket string, k []byte) {
-	w.freed[place(bucket, k)] = true
+	w.freed.add(bucket, k)
 	w.dels = append(w.dels, entry{bucket: bucket, key: k})
 }
 
@@ -66,11 +62,10 @@ func (w *writer) moveUnique(bucket string, was, now, row []byte) error {
 		return nil
 	}
 	if now != nil {
-		at := place(bucket, now)
-		if holder := w.tx.Bucket([]byte(bucket)).Get(now); holder != nil && !w.freed[at] {
+		if holder := w.tx.Bucket([]byte(bucket)).Get(now); holder != nil && !w.freed.has(bucket, now) {
 			return &credit.DuplicateError{Rule: bucket, Holder: keyID(holder)}
 		}
-		if w.taken[at] {
+		if w.taken.has(bucket, now) {
 			return &credit.DuplicateError{Rule: bucket}
 		}
 	}
