@@ -37,6 +37,7 @@ func Reread(stored, again Event, p People, found IntakeFound, rules IntakeRules)
 	case again.Facts.Effect == EffectUnknown:
 		return Changes{}, Refuse("unknown_type", "events of type %q still mean nothing to this program", clip(again.Facts.Type))
 	}
+	again = plainEvent(again)
 	again.ID = found.NextEvent
 	in := intake{event: again, found: found, rules: rules, actor: p.Actor, replay: true}
 	if !in.refusedByPins() {

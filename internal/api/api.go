@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -37,7 +38,7 @@ type Config struct {
 // API serves the portal's routes. Make one with New; it is safe for concurrent use.
 type API struct {
 	cfg  Config
-	keys keyring
+	keys atomic.Pointer[keyring]
 	echo *echo.Echo
 
 	limiter  *limiter
@@ -61,7 +62,8 @@ func New(cfg Config) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the portal's API: %w", err)
 	}
-	a := &API{cfg: cfg, keys: keys, echo: echo.New(), limiter: newLimiter(cfg.Rate)}
+	a := &API{cfg: cfg, echo: echo.New(), limiter: newLimiter(cfg.Rate)}
+	a.keys.Store(&keys)
 	if a.document, err = Document(); err != nil {
 		return nil, fmt.Errorf("make the portal's API: %w", err)
 	}
@@ -72,6 +74,16 @@ func New(cfg Config) (*API, error) {
 		a.echo.Add(r.method, r.path, a.guard(r))
 	}
 	return a, nil
+}
+
+// SetKeys replaces all keys at once; requests that come after it are judged by the new ones. It refuses what New refuses.
+func (a *API) SetKeys(keys []Key) error {
+	ring, err := newKeyring(keys)
+	if err != nil {
+		return fmt.Errorf("change the keys of the portal's API: %w", err)
+	}
+	a.keys.Store(&ring)
+	return nil
 }
 
 // ServeHTTP implements http.Handler.

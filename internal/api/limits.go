@@ -77,7 +77,7 @@ func (l *limiter) of(caller string, now time.Time) *rate.Limiter {
 func (a *API) limited(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		caller := "address " + address(c.Request())
-		key, ok := a.keys.find(c.Request().Header)
+		key, ok := a.keys.Load().find(c.Request().Header)
 		if ok {
 			c.Set(contextKey, key)
 			caller = "key " + key.Name

@@ -17,7 +17,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"creditonce/credit"
+	"creditonce/internal/api"
 	"creditonce/internal/config"
+	"creditonce/internal/desk"
 	"creditonce/mt5"
 	"creditonce/store"
 )
@@ -50,6 +52,9 @@ type App struct {
 	live     *credit.LiveCalls
 	wakes    map[string][]chan struct{} // by server label, one a lane
 
+	servers        map[string]*mt5.Server // by label
+	desk           *desk.Service
+	api            *api.API
 	public, portal *listener
 	teardown       teardown
 }
@@ -59,7 +64,7 @@ type App struct {
 func New(ctx context.Context, o Options) (*App, error) {
 	clock := systemClock{}
 	a := &App{
-		cfg: o.Config, log: o.Log, clock: clock, live: &credit.LiveCalls{}, wakes: map[string][]chan struct{}{},
+		cfg: o.Config, log: o.Log, clock: clock, live: &credit.LiveCalls{}, wakes: map[string][]chan struct{}{}, servers: map[string]*mt5.Server{},
 		observer: &observer{log: o.Log, step: o.Step},
 		process:  credit.Process{ID: random(), Started: clock.Boot(), At: clock.Now()},
 	}
@@ -86,7 +91,13 @@ func (a *App) wire(ctx context.Context) (err error) {
 	if err := a.wirePublic(); err != nil {
 		return err
 	}
-	return a.wirePortal()
+	if err := a.wireDesk(); err != nil {
+		return err
+	}
+	if err := a.wirePortal(); err != nil {
+		return err
+	}
+	return a.useKeys(ctx)
 }
 
 // openStore opens or makes the store. A new one starts in observe, where no balance operation is ever called; only
@@ -166,6 +177,7 @@ func (a *App) wireLanes() error {
 			return err
 		}
 		dealer, measured := dealerOf(s, known)
+		a.servers[label] = server
 		for i, session := range server.Sessions(s.Sessions) {
 			wake := make(chan struct{}, 1)
 			a.sessions = append(a.sessions, session)

@@ -138,6 +138,7 @@ func (a *App) wirePortal() error {
 	if err != nil {
 		return fmt.Errorf("api: %w", err)
 	}
+	a.api = portal
 	a.portal, err = newListener("api", a.cfg.API.Listen, a.cfg.API.TLS, api.Server(portal), a.observer)
 	return err
 }

@@ -32,8 +32,8 @@ const (
 	ownerKey  = "co_owner"  // accounts
 )
 
-// desk is the portal's API over a real store, without lanes: nothing moves but what a test asks for.
-type desk struct {
+// counter is the portal's API over a real store, without lanes: nothing moves but what a test asks for.
+type counter struct {
 	t     testing.TB
 	path  string
 	store *store.DB
@@ -67,9 +67,9 @@ func money(t testing.TB, text string) credit.Amount {
 	return a
 }
 
-func newDesk(t testing.TB, dir string) *desk {
+func newDesk(t testing.TB, dir string) *counter {
 	t.Helper()
-	d := &desk{t: t, path: filepath.Join(dir, "store.db"), now: new(atomic.Int64), buffer: make([]byte, 1<<20)}
+	d := &counter{t: t, path: filepath.Join(dir, "store.db"), now: new(atomic.Int64), buffer: make([]byte, 1<<20)}
 	var err error
 	d.store, err = store.Open(d.path, store.Options{UnsafeNoSync: true, New: credit.Settings{StoreID: "s", Environment: "test", Mode: credit.ModeLive, CreatedAt: noon}})
 	if err != nil {
@@ -99,7 +99,7 @@ func newDesk(t testing.TB, dir string) *desk {
 }
 
 // close wants a store that verify finds nothing in.
-func (d *desk) close() {
+func (d *counter) close() {
 	d.t.Helper()
 	if report, err := d.store.Verify(context.Background(), nil); err != nil || !report.Clean() {
 		d.t.Errorf("verify: %v %v", report, err)
@@ -109,7 +109,7 @@ func (d *desk) close() {
 	}
 }
 
-func (d *desk) do(method, path, key, idem, body string) *httptest.ResponseRecorder {
+func (d *counter) do(method, path, key, idem, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+key)
 	if body != "" {
@@ -124,7 +124,7 @@ func (d *desk) do(method, path, key, idem, body string) *httptest.ResponseRecord
 }
 
 // must makes a request that succeeds.
-func (d *desk) must(method, path, key, idem, body string) string {
+func (d *counter) must(method, path, key, idem, body string) string {
 	d.t.Helper()
 	w := d.do(method, path, key, idem, body)
 	if w.Code/100 != 2 {
@@ -133,7 +133,7 @@ func (d *desk) must(method, path, key, idem, body string) string {
 	return w.Body.String()
 }
 
-func (d *desk) account(client string) {
+func (d *counter) account(client string) {
 	d.t.Helper()
 	d.must(http.MethodPut, "/v1/servers/main/accounts/1001", ownerKey, "", `{"client":"`+client+`","currency":"USD","digits":2}`)
 }
@@ -144,7 +144,7 @@ func wanted(code, amount string) string {
 }
 
 // pay lets a payment arrive that carries the code.
-func (d *desk) pay(code, amount string) credit.Credit {
+func (d *counter) pay(code, amount string) credit.Credit {
 	d.t.Helper()
 	d.sent++
 	body := fmt.Appendf(nil, "body %d", d.sent)
@@ -161,7 +161,7 @@ func (d *desk) pay(code, amount string) credit.Credit {
 }
 
 // fingerprint is everything that the store holds: every byte of its file, and its counters.
-func (d *desk) fingerprint() string {
+func (d *counter) fingerprint() string {
 	d.t.Helper()
 	file, err := os.Open(d.path)
 	if err != nil {
@@ -246,7 +246,7 @@ func TestRefusedRequests_LeaveTheStoreUnchanged(t *testing.T) {
 	}
 }
 
-func (d *desk) story(code string) (s struct {
+func (d *counter) story(code string) (s struct {
 	Deposit struct{ State string }
 	Credit  struct {
 		State string
