@@ -16,13 +16,14 @@ import (
 // directly what its line names and nothing else of this module. Test files are exempt.
 var importTable = map[string][]string{
 	".":              {"internal/cli"},
-	"internal/cli":   {"internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/api", "internal/config", "internal/desk"},
+	"internal/cli":   {"internal/admin", "internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/api", "internal/config", "internal/desk"},
 	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
 	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/config":       {},
+	"internal/admin":        {"credit", "internal/desk"},
 	"internal/desk":         {"credit"},
 	"internal/api":          {"credit"},
 	"internal/api/client":   {},

@@ -44,6 +44,29 @@ func examples(cmd *cobra.Command) []string {
 	return lines
 }
 
+// shellWords splits a command line as a shell does, as far as examples go: blanks, and single quotes around words.
+func shellWords(line string) []string {
+	var out []string
+	quoted, begun, word := false, false, ""
+	for _, r := range line {
+		switch {
+		case r == '\'':
+			quoted, begun = !quoted, true
+		case r == ' ' && !quoted:
+			if begun {
+				out = append(out, word)
+			}
+			begun, word = false, ""
+		default:
+			begun, word = true, word+string(r)
+		}
+	}
+	if begun {
+		out = append(out, word)
+	}
+	return out
+}
+
 func TestEveryCommand_ExplainsItselfAndShowsAnExampleOfItself(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range runnable(tree(t)) {
@@ -65,7 +88,7 @@ func TestEveryExample_Parses(t *testing.T) {
 	for _, about := range runnable(tree(t)) {
 		for _, line := range examples(about) {
 			root := tree(t)
-			cmd, rest, err := root.Find(strings.Fields(line)[1:])
+			cmd, rest, err := root.Find(shellWords(line)[1:])
 			if err != nil {
 				t.Errorf("%q: %v", line, err)
 				continue
@@ -88,7 +111,7 @@ func TestSimpleExamples_Run(t *testing.T) {
 	ran := 0
 	for _, about := range runnable(tree(t)) {
 		for _, line := range examples(about) {
-			arguments := strings.Fields(line)[1:]
+			arguments := shellWords(line)[1:]
 			if len(arguments) == 0 || !slices.Contains([]string{"version", "keys", "openapi", "completion", "help"}, arguments[0]) || slices.Contains(arguments, "<(creditonce") {
 				continue
 			}

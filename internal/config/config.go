@@ -16,6 +16,7 @@ type Config struct {
 	Log       Log
 	Webhooks  Webhooks
 	API       API
+	Admin     Admin
 	Providers map[string]Provider // by label, the last part of the webhook's path
 	MT5       MT5
 	Credit    Credit
@@ -85,6 +86,12 @@ type APIKey struct {
 	Name   string
 	SHA256 [32]byte // of the whole key text, "co_" included
 	Scopes []string // a subset of Scopes(), never accounts:write together with deposits:write
+}
+
+// Admin is the operators' unix socket.
+type Admin struct {
+	Socket string // absolute path
+	Group  string // name or number of the unix group that may open it; empty: the service's own
 }
 
 // Provider is one payment provider under its label.

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
@@ -52,6 +53,7 @@ func (r *reader) root(s *section, c *Config) {
 
 	r.webhooks(s.open("webhooks"), &c.Webhooks)
 	r.api(s.open("api"), &c.API)
+	r.admin(s.open("admin"), c)
 
 	s.require("name at least one payment provider, as in config.example.yaml", "providers")
 	c.Providers = map[string]Provider{}
@@ -164,6 +166,32 @@ func (r *reader) api(s *section, a *API) {
 	limit.integer("burst", &a.Rate.Burst, 1, 100000)
 	limit.close()
 	s.close()
+}
+
+// adminSocket is the socket's file in the data directory, where the configuration names no other path.
+const adminSocket = "admin.sock"
+
+// longestSocket is the most bytes that the path of a unix socket may have on every system that has them.
+const longestSocket = 103
+
+var groupForm = regexp.MustCompile(`^([a-z_][a-z0-9_.-]{0,31}|[0-9]{1,10})$`)
+
+func (r *reader) admin(s *section, c *Config) {
+	s.filePath("socket", &c.Admin.Socket)
+	if len(c.Admin.Socket) > longestSocket {
+		r.fault(s.child("socket"), "the path has %d bytes, a socket's may have %d; name a shorter one, such as /run/creditonce/%s",
+			len(c.Admin.Socket), longestSocket, adminSocket)
+	}
+	s.text("group", &c.Admin.Group, func(value string) string {
+		if !groupForm.MatchString(value) {
+			return fmt.Sprintf("%s is not the name of a unix group; write one of those that getent group lists", shown(value))
+		}
+		return ""
+	})
+	s.close()
+	if c.Admin.Socket == "" {
+		c.Admin.Socket = filepath.Join(c.DataDir, adminSocket)
+	}
 }
 
 func (r *reader) scopes(k *section) []string {

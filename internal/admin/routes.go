@@ -1,0 +1,226 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"creditonce/credit"
+	"creditonce/internal/desk"
+)
+
+// route is one address: its pattern for http.ServeMux and what answers it. Every route is one question to the desk, or
+// one act; who may do it is the desk's to say.
+type route struct {
+	pattern string
+	handle  func(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error)
+}
+
+func (s *Server) routes() []route {
+	return []route{
+		{"GET /v1/status", s.status},
+		{"GET /v1/who", s.who},
+		{"GET /v1/find", s.find},
+		{"GET /v1/credits", s.credits},
+		{"GET /v1/credits/{id}", s.credit},
+		{"GET /v1/credits/{id}/candidates", s.candidates},
+		{"GET /v1/events", s.events},
+		{"GET /v1/events/{id}", s.event},
+		{"GET /v1/deposits", s.deposits},
+		{"GET /v1/deposits/{code}", s.deposit},
+		{"GET /v1/tasks", s.tasks},
+		{"GET /v1/tasks/{id}", s.task},
+		{"GET /v1/accounts", s.accounts},
+		{"GET /v1/proposals", s.proposals},
+		{"GET /v1/proposals/{id}", s.proposal},
+		{"GET /v1/people", s.people},
+		{"GET /v1/keys", s.keys},
+		{"GET /v1/audit", s.audit},
+		{"POST /v1/acts", s.submit},
+		{"POST /v1/proposals/{id}/confirm", s.confirm},
+		{"POST /v1/proposals/{id}/reject", s.reject},
+		{"POST /v1/people/bootstrap", s.bootstrap},
+		{"POST /v1/keys", s.newKey},
+	}
+}
+
+func writeJSON(w http.ResponseWriter, value any) error {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("render %T: %w", value, err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(body)
+	return err
+}
+
+// numbered reads the {id} of an address.
+func numbered[T ~uint64](r *http.Request) (T, error) {
+	text := r.PathValue("id")
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n == 0 {
+		return 0, invalid("%q is no number of a record; give the number that the list shows", text)
+	}
+	return T(n), nil
+}
+
+func (s *Server) submit(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	var a Act
+	if err := readBody(w, r, &a); err != nil {
+		return nil, err
+	}
+	out, err := s.cfg.Desk.Submit(r.Context(), who, desk.Act{Kind: desk.Kind(a.Kind), Subject: a.Subject, Params: a.Params}, a.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return outcomeOf(out, s.cfg.Now()), nil
+}
+
+func (s *Server) confirm(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	id, err := numbered[desk.ProposalID](r)
+	if err != nil {
+		return nil, err
+	}
+	var v Verdict
+	if err := readBody(w, r, &v); err != nil {
+		return nil, err
+	}
+	if v.Digest == "" {
+		return nil, invalid("a confirmation names the digest of the proposal that was shown; nothing was done")
+	}
+	out, err := s.cfg.Desk.Confirm(r.Context(), who, id, v.Digest, v.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return outcomeOf(out, s.cfg.Now()), nil
+}
+
+func (s *Server) reject(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	id, err := numbered[desk.ProposalID](r)
+	if err != nil {
+		return nil, err
+	}
+	var v Verdict
+	if err := readBody(w, r, &v); err != nil {
+		return nil, err
+	}
+	p, err := s.cfg.Desk.Reject(r.Context(), who, id, v.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return proposalOf(p, s.cfg.Now()), nil
+}
+
+func (s *Server) bootstrap(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	var b Bootstrap
+	if err := readBody(w, r, &b); err != nil {
+		return nil, err
+	}
+	var people []desk.Person
+	for _, p := range b.People {
+		var roles []desk.Role
+		for _, role := range p.Roles {
+			roles = append(roles, desk.Role(role))
+		}
+		people = append(people, desk.Person{ID: desk.PersonID(p.ID), Name: p.Name, Users: p.Users, Roles: roles})
+	}
+	if err := s.cfg.Desk.Bootstrap(r.Context(), who, people, b.Reason); err != nil {
+		return nil, err
+	}
+	return outcomeOf(desk.Outcome{Done: true, People: people}, s.cfg.Now()), nil
+}
+
+func (s *Server) newKey(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	var k NewKey
+	if err := readBody(w, r, &k); err != nil {
+		return nil, err
+	}
+	secret, out, err := s.cfg.Desk.NewKey(r.Context(), who, k.Name, k.Scopes, k.Reason)
+	if err != nil {
+		return nil, err
+	}
+	answer := outcomeOf(out, s.cfg.Now())
+	answer.Secret = secret
+	return answer, nil
+}
+
+func (s *Server) who(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	p, err := s.cfg.Desk.Who(r.Context(), who)
+	if err != nil {
+		return nil, err
+	}
+	return personOf(p), nil
+}
+
+func (s *Server) find(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	q := newQuery(r, "text")
+	text := q.text("text")
+	if q.fault == nil && text == "" {
+		q.fault = invalid("nothing to find; give an id")
+	}
+	if q.fault != nil {
+		return nil, q.fault
+	}
+	hits, err := s.cfg.Desk.Find(r.Context(), who, text)
+	if err != nil {
+		return nil, err
+	}
+	return List[Found]{Items: each(hits, foundOf)}, nil
+}
+
+func (s *Server) credit(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	id, err := numbered[credit.ID](r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.cfg.Desk.Credit(r.Context(), who, id)
+	if err != nil {
+		return nil, missing(err, "credit %d", id)
+	}
+	return creditDetailOf(v, s.cfg.Now()), nil
+}
+
+func (s *Server) candidates(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	id, err := numbered[credit.ID](r)
+	if err != nil {
+		return nil, err
+	}
+	deals, _, err := s.cfg.Desk.Candidates(r.Context(), who, id)
+	if err != nil {
+		return nil, missing(err, "credit %d", id)
+	}
+	return List[Deal]{Items: each(deals, dealOf)}, nil
+}
+
+func (s *Server) deposit(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	v, err := s.cfg.Desk.Deposit(r.Context(), who, r.PathValue("code"))
+	if err != nil {
+		return nil, missing(err, "deposit %s", r.PathValue("code"))
+	}
+	return depositDetailOf(v, s.cfg.Now()), nil
+}
+
+func (s *Server) task(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	id, err := numbered[credit.TaskID](r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.cfg.Desk.Task(r.Context(), who, id)
+	if err != nil {
+		return nil, missing(err, "task %d", id)
+	}
+	return taskDetailOf(v, s.cfg.Now()), nil
+}
+
+func (s *Server) proposal(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	id, err := numbered[desk.ProposalID](r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.cfg.Desk.Proposal(r.Context(), who, id)
+	if err != nil {
+		return nil, missing(err, "proposal %d", id)
+	}
+	return proposalOf(p, s.cfg.Now()), nil
+}

@@ -1,0 +1,159 @@
+package admin
+
+import "time"
+
+// Act is what a person asks for. Kinds, subjects and parameters are those of internal/desk.
+type Act struct {
+	Kind    string            `json:"kind"`
+	Subject string            `json:"subject"`
+	Params  map[string]string `json:"params,omitempty"`
+	Reason  string            `json:"reason"`
+}
+
+// Verdict is what a person says about a proposal. Digest is the proposal's as it was shown; a rejection needs none.
+type Verdict struct {
+	Digest string `json:"digest,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// Outcome is what became of an act: it was done, or another person must confirm the proposal.
+type Outcome struct {
+	Done     bool      `json:"done"`
+	Text     string    `json:"text"` // what happened, to what
+	Proposal *Proposal `json:"proposal,omitempty"`
+	Credits  []Credit  `json:"credits,omitempty"` // as they are now
+	Opened   []Task    `json:"tasks_opened,omitempty"`
+	Closed   []Task    `json:"tasks_closed,omitempty"`
+	Task     *Task     `json:"task,omitempty"`
+	People   []Person  `json:"people,omitempty"`
+	Look     *Look     `json:"look,omitempty"`   // that was made for the act
+	Waits    string    `json:"waits,omitempty"`  // what a proposal still waits for; empty: it can be confirmed now
+	Secret   string    `json:"secret,omitempty"` // a new API key, shown this once
+}
+
+// Proposal is an act that waits for a second person, bound by Digest to exactly what it would do.
+type Proposal struct {
+	ID         string            `json:"id"`
+	Kind       string            `json:"kind"`
+	Subject    string            `json:"subject"`
+	Params     map[string]string `json:"params,omitempty"`
+	State      string            `json:"state"`
+	Summary    string            `json:"summary"`
+	Reason     string            `json:"reason"`
+	Digest     string            `json:"digest"`
+	ProposedBy string            `json:"proposed_by"`
+	ProposedAt time.Time         `json:"proposed_at"`
+	ExpiresAt  time.Time         `json:"expires_at"`
+	Confirm    []string          `json:"confirm"` // roles that may confirm
+	DecidedBy  string            `json:"decided_by,omitempty"`
+	DecidedAt  time.Time         `json:"decided_at,omitzero"`
+	Decision   string            `json:"decision,omitempty"` // the reason given
+}
+
+// Person is somebody who may act.
+type Person struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Users     []string  `json:"users"`
+	Roles     []string  `json:"roles"`
+	Disabled  bool      `json:"disabled"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
+}
+
+// Bootstrap names the first two people of a store.
+type Bootstrap struct {
+	People []Person `json:"people"`
+	Reason string   `json:"reason"`
+}
+
+// Key is an API key of the portal; only its hash is known.
+type Key struct {
+	Name      string    `json:"name"`
+	Source    string    `json:"source"` // config or store
+	Scopes    []string  `json:"scopes"`
+	SHA256    string    `json:"sha256"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	CreatedBy string    `json:"created_by,omitempty"`
+	RevokedAt time.Time `json:"revoked_at,omitzero"`
+}
+
+// NewKey asks for a key.
+type NewKey struct {
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes"`
+	Reason string   `json:"reason"`
+}
+
+// AuditEntry is one line of the operators' journal.
+type AuditEntry struct {
+	ID       string            `json:"id"`
+	At       time.Time         `json:"at"`
+	Person   string            `json:"person"`
+	User     string            `json:"user,omitempty"`
+	Kind     string            `json:"kind"`
+	Subject  string            `json:"subject"`
+	Result   string            `json:"result"` // did, proposed, confirmed or rejected
+	Reason   string            `json:"reason,omitempty"`
+	Params   map[string]string `json:"params,omitempty"`
+	Proposal string            `json:"proposal,omitempty"`
+}
+
+// Found is one hit of a search.
+type Found struct {
+	Kind   string `json:"kind"` // credit, deposit, event, task, account
+	ID     string `json:"id"`
+	By     string `json:"by"`               // what of it is the text: ticket, login, reference, ...
+	Credit string `json:"credit,omitempty"` // that it leads to
+}
+
+// Status is one screen about the whole service.
+type Status struct {
+	Environment string         `json:"environment"`
+	Mode        string         `json:"mode"`
+	ModeReason  string         `json:"mode_reason,omitempty"`
+	ModeBy      string         `json:"mode_by,omitempty"`
+	ModeAt      time.Time      `json:"mode_at"`
+	CutoverAt   time.Time      `json:"cutover_at,omitzero"`
+	Credits     map[string]int `json:"credits"`
+	OldestDoubt time.Time      `json:"oldest_unknown_at,omitzero"` // since when the oldest unknown row is unknown
+	OpenTasks   int            `json:"open_tasks"`
+	TasksByKind []TaskCount    `json:"open_tasks_by_kind"`
+	// Partly tells that there is so much in doubt that not all of it was looked through for ages and kinds.
+	Partly    bool `json:"partly,omitempty"`
+	Proposals int  `json:"open_proposals"`
+	Events    int  `json:"events"`
+	People    int  `json:"people"`
+	// Quarantine is how many seconds are left until credits of earlier processes can be proven absent.
+	Quarantine int     `json:"quarantine_seconds"`
+	Service    Service `json:"service"`
+}
+
+// TaskCount counts the open tasks of one kind.
+type TaskCount struct {
+	Kind   string    `json:"kind"`
+	Open   int       `json:"open"`
+	Oldest time.Time `json:"oldest_at"`
+}
+
+// Service is what the process knows about itself.
+type Service struct {
+	Version    string    `json:"version"`
+	StartedAt  time.Time `json:"started_at"`
+	Store      string    `json:"store"`
+	StoreBytes int64     `json:"store_bytes,string"`
+	FreeBytes  int64     `json:"free_bytes,string"` // on the store's disk; -1: cannot be measured
+	Sessions   []Session `json:"mt5_sessions"`
+	// Alarms that could not be delivered yet; -1 where the service sends none.
+	Alarms int `json:"undelivered_alarms"`
+}
+
+// Session is one connection to an MT5 server.
+type Session struct {
+	Server  string    `json:"server"`
+	Index   int       `json:"index"`
+	Open    bool      `json:"open"`
+	Address string    `json:"address,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Reason  string    `json:"reason,omitempty"` // why it is not open
+}

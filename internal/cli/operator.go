@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"creditonce/internal/admin"
+	"creditonce/internal/config"
+)
+
+// socketVariable names the operators' socket where no --socket does.
+const socketVariable = "CREDITONCE_SOCKET"
+
+// operator is what every command needs that asks a running service over its operators' socket.
+type operator struct {
+	p      *Process
+	config string
+	socket string
+	output string
+}
+
+// operated adds the flags of a command that asks the service. With lists its answer has the formats of -o.
+func operated(p *Process, cmd *cobra.Command) *operator {
+	o := &operator{p: p, output: outTable}
+	configFlag(cmd, &o.config)
+	cmd.Flags().StringVar(&o.socket, "socket", "", "the service's socket (default: $"+socketVariable+", else what the configuration says)")
+	cmd.Flags().StringVarP(&o.output, "output", "o", outTable, "table, json, jsonl or csv")
+	return o
+}
+
+// run makes RunE of a command: it checks -o, finds the socket and turns the service's errors into exit codes.
+func (o *operator) run(do func(cmd *cobra.Command, c *admin.Client, given []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, given []string) error {
+		if !slices.Contains(outputs(), o.output) {
+			return usagef("-o %q is not known; give one of: %s", o.output, strings.Join(outputs(), ", "))
+		}
+		path, err := o.path()
+		if err != nil {
+			return err
+		}
+		return o.explain(do(cmd, admin.NewClient(path), given))
+	}
+}
+
+// path finds the socket. Only the configuration's text is read, none of its secrets: an operator may not read those.
+func (o *operator) path() (string, error) {
+	if o.socket != "" {
+		return o.socket, nil
+	}
+	if path := o.p.Getenv(socketVariable); path != "" && o.config == "" {
+		return path, nil
+	}
+	path := chosen(o.p, o.config)
+	if path == "" {
+		return "", exitWith(ExitBadConfig, fmt.Errorf("no configuration says where the service's socket is; name the socket with --socket or $%s, "+
+			"or the configuration with --config", socketVariable))
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", exitWith(ExitBadConfig, fmt.Errorf("find the service's socket: %w; name it with --socket or $%s", err, socketVariable))
+	}
+	c, err := config.Parse(path, text)
+	if err != nil {
+		return "", exitWith(ExitBadConfig, fmt.Errorf("find the service's socket: %s is not in order; run: creditonce check %s", path, path))
+	}
+	return c.Admin.Socket, nil
+}
+
+// explain chooses the exit code of what the service, or its absence, said. Where the output is JSON the reason is too.
+func (o *operator) explain(err error) error {
+	var p *admin.Problem
+	var away *admin.UnreachableError
+	switch {
+	case errors.As(err, &away):
+		p = &admin.Problem{Title: "No answer", Status: http.StatusBadGateway, Code: "unreachable", Detail: away.Error()}
+	case !errors.As(err, &p):
+		return err
+	}
+	code := problemCode(p.Status)
+	if away != nil {
+		code = awayCode(away)
+	}
+	if o.output != outJSON && o.output != outLines {
+		return exitWith(code, errors.New(refusalText(p)))
+	}
+	text, failed := json.Marshal(p)
+	if failed != nil {
+		return failed
+	}
+	_, _ = fmt.Fprintf(o.p.Stderr, "%s\n", text)
+	return exitWith(code, nil)
+}
+
+// refusalText says of a refusal that it is one: the sentence alone may read like a result.
+func refusalText(p *admin.Problem) string {
+	if p.Status == http.StatusForbidden {
+		return "refused (" + p.Code + "): " + p.Detail
+	}
+	return p.Detail
+}
+
+func awayCode(e *admin.UnreachableError) int {
+	if e.Denied() && !errors.Is(e, fs.ErrNotExist) {
+		return ExitRefused
+	}
+	return ExitNoAnswer
+}
+
+func problemCode(status int) int {
+	switch status {
+	case http.StatusForbidden:
+		return ExitRefused
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge:
+		return ExitUsage
+	case http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return ExitNoAnswer
+	default:
+		return ExitFailed
+	}
+}
+
+// filters are the flags of a list by name; what is not given is not sent.
+type filters struct {
+	cmd   *cobra.Command
+	now   func() time.Time
+	names []string
+	times []string
+	limit int
+}
+
+// filter adds flags that select: name and help in pairs, --since and --until always.
+func filter(p *Process, cmd *cobra.Command, pairs ...string) *filters {
+	f := &filters{cmd: cmd, now: p.Now}
+	for i := 0; i < len(pairs); i += 2 {
+		f.names = append(f.names, pairs[i])
+		cmd.Flags().String(pairs[i], "", pairs[i+1])
+	}
+	cmd.Flags().IntVar(&f.limit, "limit", 100, "how many at most; 0: all")
+	return f
+}
+
+// spans adds --since and --until.
+func (f *filters) spans(of string) *filters {
+	f.times = []string{"since", "until"}
+	f.cmd.Flags().String("since", "", of+" from then on: 24h, 7d, 2026-11-30 or 2026-11-30T14:00:00Z (UTC)")
+	f.cmd.Flags().String("until", "", of+" before then, written as --since")
+	return f
+}
+
+func (f *filters) values() (url.Values, error) {
+	out := url.Values{}
+	for _, name := range slices.Concat(f.names, f.times) {
+		value, err := f.cmd.Flags().GetString(name)
+		if err != nil {
+			return nil, err
+		}
+		if value == "" {
+			continue
+		}
+		if slices.Contains(f.times, name) {
+			at, err := moment(value, f.now())
+			if err != nil {
+				return nil, usagef("--%s: %w", name, err)
+			}
+			value = at.Format(time.RFC3339)
+		}
+		out.Set(name, value)
+	}
+	if f.limit < 0 {
+		return nil, usagef("--limit %d: give 0 for all, or a number of entries", f.limit)
+	}
+	return out, nil
+}
+
+// moment reads a time as people write it: how long ago, a day (its begin in UTC), or an exact time.
+func moment(text string, now time.Time) (time.Time, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
+			return now.UTC().AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.UTC().Add(-d), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time; write 24h, 7d, 2026-11-30 or 2026-11-30T14:00:00Z", text)
+}
+
+// largestPage is what one request of a list asks for at most.
+const largestPage = 500
+
+// collect reads pages until the limit; more tells that the list goes on.
+func collect[T any](f *filters, page func(url.Values) (admin.List[T], error)) (items []T, more bool, err error) {
+	q, err := f.values()
+	if err != nil {
+		return nil, false, err
+	}
+	items = []T{}
+	for {
+		want := largestPage
+		if f.limit > 0 {
+			want = min(want, f.limit-len(items))
+		}
+		q.Set("limit", strconv.Itoa(want))
+		got, err := page(q)
+		if err != nil {
+			return nil, false, err
+		}
+		items = append(items, got.Items...)
+		if got.Next == "" || (f.limit > 0 && len(items) >= f.limit) {
+			return items, got.Next != "", nil
+		}
+		q.Set("after", got.Next)
+	}
+}
+
+// operatorCommands are the commands that ask a running service over its operators' socket.
+func operatorCommands(p *Process) []*cobra.Command {
+	return []*cobra.Command{
+		statusCommand(p), findCommand(p),
+		creditsCommand(p), eventsCommand(p), depositsCommand(p), tasksCommand(p), accountsCommand(p),
+		adoptCommand(p), notThisDealCommand(p), closeWithoutDealCommand(p), depositCommand(p), webhookCommand(p),
+		proposalsCommand(p), holdCommand(p), releaseCommand(p), goLiveCommand(p), peopleCommand(p), auditCommand(p),
+	}
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"creditonce/internal/admin"
+)
+
+func statusCommand(p *Process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status", Short: "One screen: mode, sessions, credits, tasks, disk",
+		Long: "status asks the running service for one screen: what it may do and why, its MT5 sessions, the credits by state with the\n" +
+			"oldest that is in doubt, the open tasks by kind, what waits for a second person, disk, alarms that could not be sent.",
+		Example: "  creditonce status\n  creditonce status -o json", Args: args(cobra.NoArgs),
+	}
+	o := operated(p, cmd)
+	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, _ []string) error {
+		s, err := c.Status(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return show(o, s, func(w io.Writer, s admin.Status) error { return statusSheet(w, s, p.Now().UTC()) })
+	})
+	return cmd
+}
+
+// stateOrder is the order of a credit's life, as help states has it.
+var stateOrder = []string{"held", "pending", "claimed", "unknown", "done", "failed", "cancelled"}
+
+func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
+	var head sheet
+	head.add("environment", s.Environment)
+	head.add("mode", modeText(s))
+	head.addTime("mode since", s.ModeAt)
+	head.addTime("cut-over", s.CutoverAt)
+	head.add("version", s.Service.Version)
+	head.addTime("running since", s.Service.StartedAt)
+	head.add("store", fmt.Sprintf("%s, %s; %s free on its disk", s.Service.Store, bytesText(s.Service.StoreBytes), bytesText(s.Service.FreeBytes)))
+	head.add("events", fmt.Sprint(s.Events))
+	head.add("proposals", fmt.Sprintf("%d open", s.Proposals))
+	if s.Quarantine > 0 {
+		head.add("quarantine", fmt.Sprintf("%ds more until credits of earlier runs can be proven absent at MT5", s.Quarantine))
+	}
+	if s.People == 0 {
+		head.add("people", "none: root names the first two with creditonce people bootstrap")
+	}
+	if s.Service.Alarms >= 0 {
+		head.add("alarms", fmt.Sprintf("%d not delivered yet", s.Service.Alarms))
+	}
+	if err := head.write(w, ""); err != nil {
+		return err
+	}
+	if err := section(w, "MT5 sessions", s.Service.Sessions, sessionColumns()); err != nil {
+		return err
+	}
+	if err := creditCounts(w, s, now); err != nil {
+		return err
+	}
+	if s.OpenTasks == 0 {
+		_, err := fmt.Fprintf(w, "\nno open tasks\n")
+		return err
+	}
+	if s.Partly {
+		if _, err := fmt.Fprintf(w, "\n%d tasks are open; ages and kinds are of the first thousands\n", s.OpenTasks); err != nil {
+			return err
+		}
+	}
+	return section(w, "open tasks (creditonce tasks list)", s.TasksByKind, []column[admin.TaskCount]{
+		{head: "kind", value: func(t admin.TaskCount) string { return t.Kind }},
+		{head: "open", value: func(t admin.TaskCount) string { return fmt.Sprint(t.Open) }},
+		{head: "oldest UTC", value: func(t admin.TaskCount) string { return utc(t.Oldest) }},
+		{head: "age", value: func(t admin.TaskCount) string { return age(now, t.Oldest) }},
+	})
+}
+
+func modeText(s admin.Status) string {
+	text := s.Mode
+	switch s.Mode {
+	case "observe":
+		text += ": no balance operation is called"
+	case "hold":
+		text += ": nothing is claimed"
+	}
+	if s.ModeReason != "" {
+		text += " (" + s.ModeReason + ")"
+	}
+	if s.ModeBy != "" {
+		text += " by " + s.ModeBy
+	}
+	return text
+}
+
+func creditCounts(w io.Writer, s admin.Status, now time.Time) error {
+	if _, err := fmt.Fprintf(w, "\ncredits\n"); err != nil {
+		return err
+	}
+	var counts sheet
+	for _, state := range stateOrder {
+		text := fmt.Sprint(s.Credits[state])
+		if state == "unknown" && !s.OldestDoubt.IsZero() {
+			text += "  oldest since " + s.OldestDoubt.UTC().Format(time.DateTime) + " UTC, " + age(now, s.OldestDoubt)
+		}
+		counts.add(state, text)
+	}
+	return counts.write(w, "")
+}
+
+func sessionColumns() []column[admin.Session] {
+	type x = admin.Session
+	return []column[x]{
+		{head: "server", value: func(r x) string { return fmt.Sprintf("%s/%d", r.Server, r.Index) }},
+		{head: "state", value: func(r x) string {
+			if r.Open {
+				return "open"
+			}
+			return "not open"
+		}},
+		{head: "since UTC", value: func(r x) string { return utc(r.Since) }},
+		{head: "address", value: func(r x) string { return r.Address }},
+		{head: "why", value: func(r x) string { return r.Reason }},
+	}
+}
+
+// age writes how long ago something was, in the two largest units.
+func age(now, then time.Time) string {
+	if then.IsZero() {
+		return ""
+	}
+	d := max(0, now.Sub(then)).Truncate(time.Second)
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd %dh", int(d.Hours())/24, int(d.Hours())%24)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh %dm", int(d.Hours()), int(d.Minutes())%60)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm %ds", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return d.String()
+	}
+}
