@@ -194,7 +194,7 @@ func entrySchema() *schema {
 	states := texts(credit.States())
 	return objectOf("One step in a credit's life",
 		must("at", timeText("When", exampleTime)),
-		must("move", &schema{Type: isA("string"), Description: "What moved it", Examples: []any{"claim"}}),
+		must("move", &schema{Type: isA("string"), Description: "What moved it", Examples: []any{"claimed"}}),
 		must("from", wordOf("The state before; empty at birth", slices.Concat([]string{""}, states)...)),
 		must("to", ref("CreditState")),
 		optional("reason", &schema{Type: isA("string"), Description: "Why, for people"}),

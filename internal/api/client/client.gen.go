@@ -702,7 +702,7 @@ type HistoryEntry struct {
 
 	// Move What moved it
 	//
-	// Examples: claim
+	// Examples: claimed
 	Move string `json:"move"`
 
 	// Reason Why, for people
