@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -54,8 +55,10 @@ type App struct {
 
 	servers        map[string]*mt5.Server // by label
 	desk           *desk.Service
+	keysMu         sync.Mutex // held while the API's keys are read and set
 	api            *api.API
 	public, portal *listener
+	operators      *operators
 	teardown       teardown
 }
 
@@ -95,6 +98,9 @@ func (a *App) wire(ctx context.Context) (err error) {
 		return err
 	}
 	if err := a.wirePortal(); err != nil {
+		return err
+	}
+	if err := a.wireAdmin(); err != nil {
 		return err
 	}
 	return a.useKeys(ctx)
@@ -181,6 +187,7 @@ func (a *App) wireLanes() error {
 		for i, session := range server.Sessions(s.Sessions) {
 			wake := make(chan struct{}, 1)
 			a.sessions = append(a.sessions, session)
+			a.observer.board.expect(label, i)
 			a.wakes[label] = append(a.wakes[label], wake)
 			a.lanes = append(a.lanes, &credit.Lane{
 				Server: label, Shard: i, Shards: s.Sessions, Book: a.store, Session: session, Clock: a.clock, Observer: a.observer,

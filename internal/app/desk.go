@@ -38,6 +38,8 @@ func (a *App) wireDesk() error {
 
 // useKeys gives the portal's API the keys of the configuration and the store.
 func (a *App) useKeys(ctx context.Context) error {
+	a.keysMu.Lock() // what was read first must not be set last
+	defer a.keysMu.Unlock()
 	live, err := a.desk.LiveKeys(ctx)
 	if err != nil {
 		return fmt.Errorf("read the keys of the API: %w", err)

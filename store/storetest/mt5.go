@@ -72,6 +72,31 @@ func (m *MT5) Calls() int {
 	return m.calls
 }
 
+// ByHand makes a deal as a dealer does at the terminal, with any comment.
+func (m *MT5) ByHand(login uint64, a credit.Amount, comment string) credit.Deal {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last++
+	d := credit.Deal{
+		Ticket: m.last, Login: login, Action: credit.ActionBalance, Amount: a, Comment: comment, ServerTime: m.clock.Now().Unix(),
+	}
+	m.deals = append(m.deals, d)
+	return d
+}
+
+// Deals lists the deals of a login, oldest first.
+func (m *MT5) Deals(login uint64) []credit.Deal {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []credit.Deal
+	for _, d := range m.deals {
+		if d.Login == login {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // Ready implements credit.Session.
 func (m *MT5) Ready(context.Context) error { return nil }
 
