@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"creditonce/credit"
+	"creditonce/internal/admin"
 	"creditonce/internal/api"
 	"creditonce/mt5"
 	"creditonce/webhook"
@@ -17,6 +18,8 @@ import (
 type observer struct {
 	log  zerolog.Logger
 	step func(context.Context, credit.Step) // nil in production; tests stop or kill the process here
+
+	board board
 }
 
 var (
@@ -24,6 +27,7 @@ var (
 	_ api.Observer     = (*observer)(nil)
 	_ webhook.Observer = (*observer)(nil)
 	_ mt5.Observer     = (*observer)(nil)
+	_ admin.Observer   = (*observer)(nil)
 
 	_ mt5.OffsetObserver = (*observer)(nil)
 )
@@ -129,11 +133,13 @@ func (o *observer) Exchanged(x mt5.Exchange) {
 
 // Connected logs a new MT5 session.
 func (o *observer) Connected(label string, session int, address string) {
+	o.board.connected(label, session, address)
 	o.log.Info().Str("server", label).Int("session", session).Str("address", address).Msg("mt5 session open")
 }
 
 // Dropped logs the end of an MT5 connection.
 func (o *observer) Dropped(label string, session int, reason string) {
+	o.board.dropped(label, session, reason)
 	o.log.Info().Str("server", label).Int("session", session).Str("reason", reason).Msg("mt5 session dropped")
 }
 

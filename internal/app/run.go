@@ -23,6 +23,9 @@ func (a *App) Run(ctx context.Context) error {
 			return errors.Join(err, a.stop(ctx))
 		}
 	}
+	if err := a.openAdmin(ctx); err != nil {
+		return errors.Join(err, a.stop(ctx))
+	}
 	jobs, err := a.schedule(ctx)
 	if err != nil {
 		return errors.Join(err, a.stop(ctx))
@@ -38,6 +41,7 @@ func (a *App) Run(ctx context.Context) error {
 	serve, broken := errgroup.WithContext(ctx)
 	serve.Go(a.portal.serve)
 	serve.Go(a.public.serve)
+	serve.Go(a.operators.serve)
 	jobs.Start()
 	a.sayServing()
 
@@ -49,6 +53,7 @@ func (a *App) Run(ctx context.Context) error {
 	})
 	a.teardown.add("stop schedules", func(ctx context.Context) error { return within(ctx, func() error { <-jobs.Stop().Done(); return nil }) })
 	a.teardown.add("stop the webhook listener", a.public.shutdown)
+	a.teardown.add("stop the operators' socket", a.operators.shutdown)
 
 	var cause error
 	select {
@@ -81,7 +86,7 @@ func (a *App) closeSessions() error {
 
 // sayServing tells, in one line, where the service listens and what it may do.
 func (a *App) sayServing() {
-	a.log.Info().Stringer("webhooks", a.public.addr()).Stringer("api", a.portal.addr()).Str("mode", string(a.settings.Mode)).
+	a.log.Info().Stringer("webhooks", a.public.addr()).Stringer("api", a.portal.addr()).Str("operators", a.operators.place()).Str("mode", string(a.settings.Mode)).
 		Str("environment", a.settings.Environment).Str("store", a.cfg.DataDir).Str("process", a.process.ID).Msg("serving")
 	switch a.settings.Mode {
 	case credit.ModeObserve:

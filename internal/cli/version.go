@@ -3,9 +3,10 @@ package cli
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"creditonce/internal/app"
 )
 
 func versionCommand(p *Process) *cobra.Command {
@@ -23,28 +24,4 @@ func versionCommand(p *Process) *cobra.Command {
 	}
 }
 
-// version is the release, or for a build from a checkout the revision, "+dirty" when files were changed.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	revision, dirty := "", ""
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			revision = s.Value[:min(12, len(s.Value))]
-		case "vcs.modified":
-			if s.Value == "true" {
-				dirty = "+dirty"
-			}
-		}
-	}
-	if revision == "" {
-		return "devel"
-	}
-	return "devel-" + revision + dirty
-}
+func version() string { return app.Version() }
