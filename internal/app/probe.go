@@ -26,13 +26,14 @@ type ProbeOptions struct {
 	Config       *config.Config
 	Server       string // label
 	Login        uint64
-	Groups       []string // masks of test groups beside the configured ones
-	Operate      bool     // balance operations of the smallest amount are allowed
-	Operations   int      // pairs of an operation and its reversal
-	Overdraw     bool     // also try to take more than the balance
-	UnknownLogin uint64   // 0: one is made up
-	Sessions     int      // how many sessions are tried at once
-	Program      string   // this program's version
+	Groups       []string      // masks of test groups beside the configured ones
+	Operate      bool          // balance operations of the smallest amount are allowed
+	Operations   int           // pairs of an operation and its reversal
+	Overdraw     bool          // also try to take more than the balance
+	UnknownLogin uint64        // 0: one is made up
+	Sessions     int           // how many sessions are tried at once
+	Pace         time.Duration // least time between two requests
+	Program      string        // this program's version
 	Say          func(text string)
 }
 
@@ -96,7 +97,7 @@ func probeOptions(o ProbeOptions, server *mt5.Server, running bool) probe.Option
 		Server: server, Label: o.Server, Program: o.Program, Manager: s.Login, Login: o.Login, Identity: s.Identity,
 		Masks: append(append([]string{}, s.ProbeGroups...), o.Groups...), Currencies: s.Currencies, Configured: s.Sessions,
 		Operate: o.Operate, Operations: o.Operations, Overdraw: o.Overdraw, UnknownLogin: o.UnknownLogin, Sessions: o.Sessions,
-		NoSessions: "--sessions is below 2", Quarantine: c.Credit.Quarantine, LongestAct: longestCall(c, s), Patience: patience,
+		NoSessions: "--sessions is below 2", Quarantine: c.Credit.Quarantine, LongestAct: longestCall(c, s), Patience: patience, Pace: o.Pace,
 		Clock: systemClock{}, Rand: rand.Reader, Say: o.Say,
 	}
 	if c.Environment == config.Live {
@@ -143,6 +144,9 @@ func isServerConfig(err error) bool {
 	var login *mt5.LoginError
 	return errors.As(err, &identity) || errors.As(err, &login)
 }
+
+// IsUnknownLogin tells whether the error says that MT5 does not know the login.
+func IsUnknownLogin(err error) bool { return errors.Is(err, credit.ErrNotFound) }
 
 // isRunning tells whether a service has the store open. A store that is not there yet is no error.
 func isRunning(ctx context.Context, c *config.Config) (bool, error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -73,6 +74,7 @@ func probeCommand(p *Process) *cobra.Command {
 	flags.BoolVar(&o.Overdraw, "overdraw", false, "with --operate: also try to take one unit more than the balance")
 	flags.Uint64Var(&o.UnknownLogin, "unknown-login", 0, "a login that does not exist (default: one is made up)")
 	flags.IntVar(&o.Sessions, "sessions", 4, "sessions to try at once, 2 to 8; 0 does not ask")
+	flags.DurationVar(&o.Pace, "pace", 25*time.Millisecond, "least time between two requests, so that MT5 does not take them for a flood")
 	flags.StringVar(&f.out, "out", "", "report files, without ending (default: mt5-probe-SERVER-TIME)")
 	flags.StringVar(&f.from, "import", "", "JSON file of an earlier report, to store what it learned; asks nothing")
 	return cmd
@@ -82,7 +84,7 @@ func probeCommand(p *Process) *cobra.Command {
 func (f *probeFlags) check(cmd *cobra.Command) error {
 	o := f.options
 	if f.from != "" {
-		for _, name := range []string{"server", "login", "group", "operate", "operations", "overdraw", "unknown-login", "sessions", "out"} {
+		for _, name := range []string{"server", "login", "group", "operate", "operations", "overdraw", "unknown-login", "sessions", "pace", "out"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--import asks nothing, so --%s has no meaning beside it", name)
 			}
@@ -98,6 +100,8 @@ func (f *probeFlags) check(cmd *cobra.Command) error {
 		return usagef("--overdraw moves money; it needs --operate")
 	case o.Operations < 1 || o.Operations > 200:
 		return usagef("--operations %d: give 1 to 200", o.Operations)
+	case o.Pace < 0 || o.Pace > 10*time.Second:
+		return usagef("--pace %s: give 0 to 10s", o.Pace)
 	case o.Sessions != 0 && (o.Sessions < 2 || o.Sessions > 8):
 		return usagef("--sessions %d: give 2 to 8, or 0", o.Sessions)
 	}
@@ -195,7 +199,7 @@ func probeCode(ctx context.Context, err error) int {
 		return ExitRefused
 	case errors.As(err, &wrong):
 		return ExitBadConfig
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, app.IsUnknownLogin(err):
 		return ExitFailed
 	}
 	return ExitNoAnswer

@@ -111,7 +111,7 @@ func (b *broker) run(arguments ...string) result {
 }
 
 func (b *broker) probe(arguments ...string) result {
-	return b.run(append([]string{"mt5", "probe", "--login", fmt.Sprint(probeLogin), "--out", filepath.Join(b.dir, "report")}, arguments...)...)
+	return b.run(append([]string{"mt5", "probe", "--login", fmt.Sprint(probeLogin), "--pace", "0s", "--out", filepath.Join(b.dir, "report")}, arguments...)...)
 }
 
 const testGroups = `      probe_groups: ['test\*']`
@@ -227,7 +227,7 @@ func TestProbe_ServerThatCannotBeAskedHasItsExitCode(t *testing.T) {
 	wantResult(t, down.run("doctor"), ExitFound, "PROBLEM  mt5 main: ", "can be reached")
 
 	unknown := newBroker(t, testGroups, "", nil)
-	wantResult(t, unknown.run("mt5", "probe", "--login", "12"), ExitNoAnswer, "read login 12", "13 MT_RET_ERR_NOTFOUND")
+	wantResult(t, unknown.run("mt5", "probe", "--login", "12"), ExitFailed, "does not know login 12", "13 MT_RET_ERR_NOTFOUND")
 }
 
 func TestProbe_UsageErrorsSayWhatToDo(t *testing.T) {
@@ -243,6 +243,7 @@ func TestProbe_UsageErrorsSayWhatToDo(t *testing.T) {
 		{[]string{"--login", "1", "--overdraw"}, "needs --operate"},
 		{[]string{"--login", "1", "--operations", "0"}, "1 to 200"},
 		{[]string{"--login", "1", "--sessions", "1"}, "2 to 8"},
+		{[]string{"--login", "1", "--pace", "-1s"}, "0 to 10s"},
 		{[]string{"--login", "1", "--unknown-login", "1"}, "the login itself"},
 		{[]string{"--login", "1", "--server", "mian"}, "give one of: main"},
 		{[]string{"--login", "1", "--import", "x"}, "--login has no meaning"},

@@ -17,7 +17,12 @@ import (
 func (r *run) admit(ctx context.Context) error {
 	r.say("read login %d and its group", r.o.Login)
 	reply := r.ask(ctx, "user/get", "login", number(r.o.Login))
-	if !ok(reply) {
+	switch {
+	case reply.Code == 13:
+		return fmt.Errorf("MT5 does not know login %d (%s): %w", r.o.Login, reply, credit.ErrNotFound)
+	case reply.Err == nil && gone(reply), reply.Code == 8:
+		return fmt.Errorf("the manager may not read login %d (%s): put its group among the manager's groups at MT5", r.o.Login, reply)
+	case !ok(reply):
 		return fmt.Errorf("read login %d: %s", r.o.Login, reply)
 	}
 	if err := decode(reply.Answer, &r.user); err != nil {

@@ -48,11 +48,9 @@ func (r *run) book(ctx context.Context, t mt5.Trial, purpose string) Operation {
 	op := Operation{Purpose: purpose, Login: t.Login, Amount: t.Amount, Comment: t.Comment, Outcome: credit.OutcomeNotSent}
 	r.say("book %s %s on login %d, comment %q", t.Amount, r.report.Currency, t.Login, t.Comment)
 	w := r.view(ctx)
-	if !r.q.Alive() {
-		if err := r.q.Reconnect(ctx); err != nil {
-			op.Reply, r.stopped = err.Error(), true
-			return r.keep(op)
-		}
+	if err := r.fit(ctx); err != nil {
+		op.Reply, r.stopped = err.Error(), true
+		return r.keep(op)
 	}
 	reply, outcome, ticket := r.q.Operate(ctx, t)
 	since := r.o.Clock.Boot()
@@ -114,6 +112,7 @@ func (r *run) rowsIn(ctx context.Context, v view) []deal {
 func (r *run) watch(ctx context.Context, op *Operation, v view, since time.Duration) {
 	op.Visible = map[string]time.Duration{}
 	wait := firstWait
+	r.urgent = true // the first look is to be as early as can be
 	for {
 		for _, name := range watched {
 			if _, seen := op.Visible[name]; seen {
@@ -123,6 +122,7 @@ func (r *run) watch(ctx context.Context, op *Operation, v view, since time.Durat
 				op.Visible[name] = r.o.Clock.Boot() - since
 			}
 		}
+		r.urgent = false
 		if len(op.Visible) == len(watched) || r.o.Clock.Boot()-since >= r.o.Patience || ctx.Err() != nil {
 			return
 		}

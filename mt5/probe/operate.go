@@ -169,7 +169,7 @@ func (r *run) askUnknownBalance(ctx context.Context) {
 		return
 	}
 	r.say("book %s %s on login %d, which does not exist", r.units(1), r.report.Currency, login)
-	if !r.q.Alive() && r.q.Reconnect(ctx) != nil {
+	if r.fit(ctx) != nil {
 		return
 	}
 	t := mt5.Trial{Login: login, Amount: r.units(1), Comment: r.reference()}

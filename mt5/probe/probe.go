@@ -38,6 +38,7 @@ type Options struct {
 	Quarantine time.Duration // what the service waits before it believes "no deal"
 	LongestAct time.Duration // the longest life of one balance call
 	Patience   time.Duration // how long a deal is waited for
+	Pace       time.Duration // least time between two requests, so that flood control is not met
 
 	Clock credit.Clock
 	Rand  io.Reader
@@ -120,6 +121,7 @@ type run struct {
 	known       *deal // a deal of the login, for the questions about windows
 	made        []made
 	stopped     bool // no further balance operation
+	urgent      bool // do not wait for the pace: a fresh deal is being looked for
 }
 
 func (r *run) say(format string, args ...any) {
@@ -152,20 +154,40 @@ func (r *run) attention(format string, args ...any) {
 	r.say("ATTENTION: %s", text)
 }
 
-// ask asks a read on the connection, made anew where an odd question before has ended it.
+// ask asks a read on the connection, made anew where an odd question before has ended it. Where the session turns out
+// to be lost the read is asked once more on a new one (Traps 3).
 func (r *run) ask(ctx context.Context, endpoint string, pairs ...string) mt5.Reply {
-	if !r.q.Alive() {
-		if err := r.q.Reconnect(ctx); err != nil {
-			return mt5.Reply{Code: -1, Err: err}
-		}
-	}
 	params := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		params.Set(pairs[i], pairs[i+1])
 	}
-	reply := r.q.Ask(ctx, endpoint, params)
+	reply := r.askOnce(ctx, endpoint, params)
+	if reply.Err == nil && gone(reply) && !ok(r.askOnce(ctx, "test/access", nil)) {
+		r.q.Close()
+		reply = r.askOnce(ctx, endpoint, params)
+	}
 	r.note(reply)
 	return reply
+}
+
+func (r *run) askOnce(ctx context.Context, endpoint string, params url.Values) mt5.Reply {
+	if err := r.fit(ctx); err != nil {
+		return mt5.Reply{Code: -1, Err: err}
+	}
+	return r.q.Ask(ctx, endpoint, params)
+}
+
+// fit waits for the pace, and connects where there is no connection.
+func (r *run) fit(ctx context.Context) error {
+	if !r.urgent {
+		if err := r.o.Clock.Wait(ctx, r.o.Clock.Boot()+r.o.Pace, nil); err != nil {
+			return err
+		}
+	}
+	if r.q.Alive() {
+		return nil
+	}
+	return r.q.Reconnect(ctx)
 }
 
 // note remembers which status came with which code.

@@ -87,7 +87,7 @@ func newRig(t *testing.T, change ...func(*fakemt5.Config, *mt5.Config)) *rig {
 		Server: server, Label: "main", Program: "v0", Manager: manager, Login: testLogin, Identity: identity,
 		Masks: []string{`test\*`}, Currencies: map[string]int{"EUR": 2}, Configured: 2,
 		Operate: true, Operations: 8, Overdraw: true, UnknownLogin: 999_999_001, Sessions: 4,
-		Quarantine: 10 * time.Minute, LongestAct: 22 * time.Second, Patience: time.Minute,
+		Quarantine: 10 * time.Minute, LongestAct: 22 * time.Second, Patience: time.Minute, Pace: 50 * time.Millisecond,
 		Clock: r.clock, Rand: rand.NewChaCha8([32]byte{1}), Say: func(s string) { r.said = append(r.said, s) },
 	}
 	return r

@@ -18,7 +18,7 @@ func (r *run) askSessions(ctx context.Context) {
 		return
 	}
 	r.say("open up to %d sessions at once, and close them again", r.o.Sessions)
-	if !r.q.Alive() && r.q.Reconnect(ctx) != nil {
+	if r.fit(ctx) != nil {
 		r.found("session.count", NoAnswer, "there is no session to begin with")
 		return
 	}

@@ -64,6 +64,7 @@ var variants = map[string]struct {
 	"decimals cut":        {wire(func(w *fakemt5.Wire) { w.ExtraDecimals = "cut" }), []expected{{"amount.decimals", probe.Learned, "booked as 0.01"}, {"account.restored", probe.AsAssumed, "yes"}}},
 	"exponent accepted":   {wire(func(w *fakemt5.Wire) { w.ExponentAmount = "accept" }), []expected{{"amount.exponent", probe.Learned, "booked as 0.01"}}},
 	"overdraft":           {wire(func(w *fakemt5.Wire) { w.NegativeBalance = true }), []expected{{"amount.overdraw", probe.Differs, "booked as -"}, {"account.restored", probe.AsAssumed, "yes"}}},
+	"flood control":       {wire(func(w *fakemt5.Wire) { w.MaxPerSecond = 60 }), []expected{{"account.restored", probe.AsAssumed, "yes"}, {"rights.read", probe.AsAssumed, "answered"}}},
 	"dealer 0":            {wire(func(w *fakemt5.Wire) { w.BalanceDealer = "zero" }), []expected{{"deal.dealer", probe.Differs, "0"}}},
 	"reason 17":           {wire(func(w *fakemt5.Wire) { w.BalanceReason = 17 }), []expected{{"deal.reason", probe.Learned, "17"}}},
 	"cut zone": {[]func(*fakemt5.Config, *mt5.Config){func(f *fakemt5.Config, _ *mt5.Config) {
@@ -197,4 +198,28 @@ func TestChangedCommentAndAmount_AreDifferences(t *testing.T) {
 	report := r.run()
 	want(t, report, "deal.amount", probe.Differs, "0.01 was sent")
 	want(t, report, "account.restored", probe.AsAssumed, "yes")
+}
+
+func TestSessionThatIsLostMidway_CostsNoAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, where := range []string{"deal/get_page", "user/check_balance", "group/get"} {
+		r.fault(fakemt5.Rule{Kind: fakemt5.SessionLost, Where: where, Count: 1})
+	}
+	report := r.run()
+	if d := report.Differences(); len(d) > 0 || len(report.Attention) > 0 {
+		t.Errorf("%v %v", d, report.Attention)
+	}
+}
+
+func TestSessionLostAtAnOperation_IsUnknownAndSettledByLooking(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	yes := true
+	r.fault(fakemt5.Rule{Kind: fakemt5.SessionLost, Where: "trade/balance", Count: 1, Execute: &yes})
+	report := r.run()
+	r.asBefore()
+	if len(report.Attention) > 0 || report.Operations[0].Ticket == 0 {
+		t.Errorf("%+v %v", report.Operations[0], report.Attention)
+	}
 }
