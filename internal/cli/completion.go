@@ -32,33 +32,51 @@ func folders() cobra.CompletionFunc {
 	return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 }
 
-// flagCompletions says how the value of a flag is completed, by command and flag. A flag that is not here takes a
-// number or free text, and nothing is offered for it, file names neither.
-func flagCompletions(p *Process) map[string]map[string]cobra.CompletionFunc {
-	yaml, pem := files("yaml", "yml"), files("pem", "crt")
+// flagCompletions says how the value of a flag is completed, by command and flag; see commonCompletions for those that
+// many commands have. A flag that is in neither takes a number or free text, and nothing is offered for it, file names
+// neither.
+func flagCompletions() map[string]map[string]cobra.CompletionFunc {
+	pem := files("pem", "crt")
 	return map[string]map[string]cobra.CompletionFunc{
-		"demo":   {"scenario": words(scenarioWords()...), "dir": folders()},
-		"serve":  {"config": yaml},
-		"verify": {"config": yaml},
-		"sign": {
-			"config": yaml, "ca-file": pem, "event": words(fakepsp.EventNames()...),
-			"provider": fromConfig(p, func(c *config.Config) []string { return slices.Sorted(maps.Keys(c.Providers)) }),
-			"currency": fromConfig(p, currencies),
-		},
+		"demo":     {"scenario": words(scenarioWords()...), "dir": folders()},
+		"sign":     {"ca-file": pem, "event": words(fakepsp.EventNames()...)},
 		"keys new": {"scope": scopeWords},
 		"fakemt5": {
 			"world": files("json"), "password-file": files(), "journal": files(), "ca-out": pem, "key-file": pem,
 			"dst": words("none", "off", "on", "eu", "us"),
 		},
-		"fakepsp": {"ca-file": pem, "secret-file": files(), "journal": files()},
-		"bench":   {"dir": folders()},
-		"doctor":  {"config": yaml, "output": words("table", "json")},
-		"mt5 probe": {
-			"config": yaml, "import": files("json"), "out": files(),
-			"server": fromConfig(p, func(c *config.Config) []string { return slices.Sorted(maps.Keys(c.MT5.Servers)) }),
-		},
+		"fakepsp":       {"ca-file": pem, "secret-file": files(), "journal": files()},
+		"bench":         {"dir": folders()},
+		"doctor":        {"output": words(outTable, outJSON)},
+		"credits list":  {"state": words(creditStates()...)},
+		"deposits list": {"state": words(depositStates()...)},
+		"mt5 probe":     {"import": files("json"), "out": files()},
 	}
 }
+
+// commonCompletions are those of flags that mean the same wherever they are.
+func commonCompletions(p *Process) map[string]cobra.CompletionFunc {
+	return map[string]cobra.CompletionFunc{
+		"config":   files("yaml", "yml"),
+		"output":   words(outputs()...),
+		"socket":   files(),
+		"role":     words(roles()...),
+		"provider": fromConfig(p, func(c *config.Config) []string { return slices.Sorted(maps.Keys(c.Providers)) }),
+		"server":   fromConfig(p, func(c *config.Config) []string { return slices.Sorted(maps.Keys(c.MT5.Servers)) }),
+		"currency": fromConfig(p, currencies),
+	}
+}
+
+// The words of credits, deposits and people; a test compares them with the domain's.
+func creditStates() []string {
+	return []string{"held", "pending", "claimed", "unknown", "done", "failed", "cancelled"}
+}
+
+func depositStates() []string {
+	return []string{"open", "paid", "crediting", "credited", "review", "expired", "closed"}
+}
+
+func roles() []string { return []string{"viewer", "operator", "maker", "checker", "admin"} }
 
 // argumentCompletions is the same for arguments; where a command is not here, there are none to offer.
 func argumentCompletions() map[string]cobra.CompletionFunc {
@@ -67,11 +85,14 @@ func argumentCompletions() map[string]cobra.CompletionFunc {
 
 // completeValues registers the completions with every command below root.
 func completeValues(root *cobra.Command, p *Process) {
-	flags, arguments := flagCompletions(p), argumentCompletions()
+	flags, common, arguments := flagCompletions(), commonCompletions(p), argumentCompletions()
 	for _, cmd := range everyCommand(root) {
 		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
 		for _, flag := range valueFlags(cmd) {
 			complete := flags[path][flag]
+			if complete == nil {
+				complete = common[flag]
+			}
 			if complete == nil {
 				complete = words()
 			}

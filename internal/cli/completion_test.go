@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"creditonce/credit"
 	"creditonce/internal/config"
 	"creditonce/internal/demo"
+	"creditonce/internal/desk"
 	"creditonce/webhook/fakepsp"
 )
 
@@ -63,6 +65,12 @@ func TestCompletion_OffersValuesOfFlags(t *testing.T) {
 		{"keys new --scope deposits:write --scope ", []string{"accounts:read", "deposits:read"}, noFiles},
 		{"fakemt5 --dst ", []string{"none", "off", "on", "eu", "us"}, noFiles},
 		{"fakemt5 --journal ", nil, anyFile},
+		{"credits list -o ", []string{"table", "json", "jsonl", "csv"}, noFiles},
+		{"credits list --state ", creditStates(), noFiles},
+		{"deposits list --output ", []string{"table", "json", "jsonl", "csv"}, noFiles},
+		{"doctor -o ", []string{"table", "json"}, noFiles},
+		{"people add --role ", roles(), noFiles},
+		{"status --socket ", nil, anyFile},
 		{"version ", nil, noFiles},
 	} {
 		words := strings.Split(tt.line, " ")
@@ -84,6 +92,9 @@ func TestCompletion_OffersProvidersAndCurrenciesOfTheConfiguration(t *testing.T)
 			t.Errorf("%q: %q %s", line, got, directive)
 		}
 	}
+	if got, _ := offered(t, found, "credits", "list", "--server", ""); !slices.Equal(got, []string{"main"}) {
+		t.Errorf("servers: %q", got)
+	}
 	if got, _ := offered(t, found, "sign", "--currency", ""); !slices.Equal(got, []string{"USD"}) {
 		t.Errorf("currencies: %q", got)
 	}
@@ -100,12 +111,12 @@ func TestCompletion_OfAConfigurationThatCannotBeReadOffersNothing(t *testing.T) 
 
 func TestCompletion_TableNamesOnlyCommandsAndFlagsThatExist(t *testing.T) {
 	t.Parallel()
-	root, p := tree(t), &Process{Getenv: func(string) string { return "" }}
+	root := tree(t)
 	commands := map[string][]string{}
 	for _, cmd := range everyCommand(root) {
 		commands[strings.TrimPrefix(cmd.CommandPath(), "creditonce ")] = valueFlags(cmd)
 	}
-	for path, flags := range flagCompletions(p) {
+	for path, flags := range flagCompletions() {
 		for flag := range flags {
 			if !slices.Contains(commands[path], flag) {
 				t.Errorf("%s has no flag --%s", path, flag)
@@ -125,5 +136,23 @@ func TestCompletionScripts_AreMadeForFourShells(t *testing.T) {
 		if got := run("completion", shell); got.code != ExitDone || !strings.Contains(got.stdout, "creditonce") {
 			t.Errorf("%s: code %d, %d bytes", shell, got.code, len(got.stdout))
 		}
+	}
+}
+
+func TestCompletion_KnowsTheStatesAndRolesOfTheDomain(t *testing.T) {
+	t.Parallel()
+	same(t, creditStates(), credit.States())
+	same(t, depositStates(), credit.DepositStates())
+	same(t, roles(), desk.Roles())
+}
+
+func same[T ~string](t *testing.T, offered []string, of []T) {
+	t.Helper()
+	var want []string
+	for _, w := range of {
+		want = append(want, string(w))
+	}
+	if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(offered)), want) {
+		t.Errorf("offered %q, the domain has %q", offered, want)
 	}
 }
