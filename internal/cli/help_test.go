@@ -112,6 +112,9 @@ func TestSimpleExamples_Run(t *testing.T) {
 	for _, about := range runnable(tree(t)) {
 		for _, line := range examples(about) {
 			arguments := shellWords(line)[1:]
+			if strings.HasPrefix(line, "creditonce keys list") || strings.HasPrefix(line, "creditonce keys revoke") {
+				continue // they ask a running service
+			}
 			if len(arguments) == 0 || !slices.Contains([]string{"version", "keys", "openapi", "completion", "help"}, arguments[0]) || slices.Contains(arguments, "<(creditonce") {
 				continue
 			}

@@ -27,7 +27,8 @@ func verifyCommand(p *Process) *cobra.Command {
 			in, err := app.Verify(cmd.Context(), c, progressLine(p))
 			switch {
 			case app.IsRunning(err):
-				return exitWith(ExitNoAnswer, err)
+				return exitWith(ExitNoAnswer, fmt.Errorf("%w; a running service verifies its own store at schedules.verify (%s, UTC) and logs what it finds; "+
+					"to verify now, stop it first, or ask it how it is: creditonce status", err, scheduleText(c.Schedules.Verify)))
 			case err != nil:
 				return err
 			}
@@ -36,6 +37,14 @@ func verifyCommand(p *Process) *cobra.Command {
 	}
 	configFlag(cmd, &path)
 	return cmd
+}
+
+// scheduleText names a schedule; "" is how the configuration says never.
+func scheduleText(spec string) string {
+	if spec == "" {
+		return "which is off"
+	}
+	return spec
 }
 
 // progressLine redraws one line on a terminal's stderr; elsewhere nothing is printed.
