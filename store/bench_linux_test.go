@@ -186,3 +186,24 @@ func BenchmarkClaimToDone(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAcceptWithTask accepts events that each open a task: without a channel, and with two that are told.
+func BenchmarkAcceptWithTask(b *testing.B) {
+	for name, names := range map[string][]string{"untold": nil, "told": {"email", "webhook"}} {
+		b.Run(name, func(b *testing.B) {
+			w, db := benchWorld(b)
+			w.Must(db.SetChannels(b.Context(), names))
+			raw := rawSyncs(b)
+			rules := credit.IntakeRules{Now: w.Clock.Now(), HeldGrace: time.Minute}
+			b.ResetTimer()
+			spread(128, b.N, func(i int) {
+				facts := credit.Facts{Effect: credit.EffectUnreadable, Problem: "a member is missing"}
+				if _, err := db.Accept(context.Background(), storetest.WithBody(w.Event(facts), body(i)), rules); err != nil {
+					b.Error(err)
+				}
+			})
+			report(b, raw)
+			w.Must(db.Close(context.Background()))
+		})
+	}
+}

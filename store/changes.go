@@ -147,5 +147,5 @@ func stageTasks(w *writer, open []credit.Task, closing []credit.TaskClose) (effe
 		}
 		out.opened = append(out.opened, t)
 	}
-	return out, nil
+	return out, stageNotices(w, credit.TaskNotices(out.opened, out.closed))
 }

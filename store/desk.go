@@ -242,6 +242,11 @@ func stageDesk(w *writer, c desk.Changes) error {
 		if err := tasks.stage(w, &prior, *c.Task); err != nil {
 			return err
 		}
+		if prior.IsOpen() && !c.Task.IsOpen() {
+			if err := stageNotices(w, credit.TaskNotices(nil, []credit.Task{*c.Task})); err != nil {
+				return err
+			}
+		}
 	}
 	if c.Proposal != nil {
 		prior, err := proposals.get(w.tx, proposals.key(*c.Proposal))

@@ -10,7 +10,7 @@ import (
 // schemaVersion is the layout that this file describes. A store of another one is not opened.
 const schemaVersion = 1
 
-// Buckets that are no table. Every other bucket is named in a table below or in schema_desk.go; no other file names one.
+// Buckets that are no table. Every other bucket is named in a table below, in schema_desk.go or in outbox.go; no other file names one.
 const (
 	bucketMeta     = "meta"     // "schema" and "settings"
 	bucketBodies   = "bodies"   // event number -> body, zstd
@@ -261,7 +261,7 @@ var anchors = &table[loginAnchor]{
 // bucketNames lists every bucket of the schema.
 func bucketNames() []string {
 	names := []string{bucketMeta, bucketBodies, bucketCounters}
-	for _, t := range []interface{ buckets() []string }{events, credits, history, deposits, accounts, tasks, answers, anchors, people, proposals, records, apiKeys} {
+	for _, t := range []interface{ buckets() []string }{events, credits, history, deposits, accounts, tasks, answers, anchors, people, proposals, records, apiKeys, outbox, channels} {
 		names = append(names, t.buckets()...)
 	}
 	return names

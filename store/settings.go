@@ -58,7 +58,10 @@ func stageSettings(w *writer, s credit.Settings) error {
 	if err != nil || bytes.Equal(was, now) {
 		return err
 	}
-	return w.put(bucketMeta, metaSettings, seal(bucketMeta, metaSettings, now))
+	if err := w.put(bucketMeta, metaSettings, seal(bucketMeta, metaSettings, now)); err != nil {
+		return err
+	}
+	return stageNotices(w, credit.ModeNotices(before, s))
 }
 
 func readSettings(tx *bolt.Tx) (s credit.Settings, err error) {

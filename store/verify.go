@@ -88,6 +88,7 @@ func (v *verifier) run() error {
 		func() error { return verifyTable(v, answers, nil) },
 		func() error { return verifyTable(v, anchors, nil) },
 		v.verifyDesk,
+		v.verifyOutbox,
 		v.checkCounters,
 	}
 	for _, step := range steps {

@@ -37,6 +37,7 @@ type Backend interface {
 	Tasks(ctx context.Context, q store.TaskQuery) ([]credit.Task, error)
 	Counts(ctx context.Context) (store.Counts, error)
 	desk.Book
+	outbox
 	Verify(ctx context.Context, progress func(done, total int)) (store.Report, error)
 	Close(ctx context.Context) error
 }
@@ -121,6 +122,11 @@ var promises = []promise{
 	on("TasksOpenOncePerKey", tasksOpenOncePerKey),
 	on("CountsFollowTheRows", countsFollowTheRows),
 	on("SettleIsOneTransaction", settleIsOneTransaction),
+	on("NoticesComeWithWhatTheyTell", noticesComeWithWhatTheyTell),
+	on("WithoutChannelsNothingIsTold", withoutChannelsNothingIsTold),
+	on("NewChannelIsToldWhatComesFromNowOn", newChannelIsToldWhatComes),
+	on("MessageStaysUntilItIsSent", messageStaysUntilItIsSent),
+	on("ChannelNeverGoesBack", channelNeverGoesBack),
 	on("MissingIsNotFound", missingIsNotFound),
 	on("ResultsAreCopies", resultsAreCopies),
 	{"ClosedStoreIsBusy", closedStoreIsBusy},
