@@ -84,6 +84,17 @@ func (m *MT5) ByHand(login uint64, a credit.Amount, comment string) credit.Deal 
 	return d
 }
 
+// Edit changes a deal as an administrator can.
+func (m *MT5) Edit(ticket uint64, change func(*credit.Deal)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.deals {
+		if m.deals[i].Ticket == ticket {
+			change(&m.deals[i])
+		}
+	}
+}
+
 // Deals lists the deals of a login, oldest first.
 func (m *MT5) Deals(login uint64) []credit.Deal {
 	m.mu.Lock()
