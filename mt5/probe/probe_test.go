@@ -170,7 +170,7 @@ func TestReport_OfAServerAsTheDocumentsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the report differs from %s (go test -run Report -update ./mt5/probe):\n%s", golden, got)
+		t.Errorf("the report differs from %s (go test ./mt5/probe -run Report -update):\n%s", golden, got)
 	}
 }
 
