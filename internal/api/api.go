@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,7 +43,7 @@ type API struct {
 	echo *echo.Echo
 
 	limiter  *limiter
-	document []byte // the OpenAPI document
+	document func() ([]byte, error) // the OpenAPI document, made when it is asked for first
 }
 
 // New makes the API. It refuses a configuration that lacks a part, and keys that are not usable: without a name,
@@ -62,11 +63,8 @@ func New(cfg Config) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the portal's API: %w", err)
 	}
-	a := &API{cfg: cfg, echo: echo.New(), limiter: newLimiter(cfg.Rate)}
+	a := &API{cfg: cfg, echo: echo.New(), limiter: newLimiter(cfg.Rate), document: sync.OnceValues(Document)}
 	a.keys.Store(&keys)
-	if a.document, err = Document(); err != nil {
-		return nil, fmt.Errorf("make the portal's API: %w", err)
-	}
 	a.echo.HideBanner, a.echo.HidePort = true, true
 	a.echo.Logger.SetOutput(io.Discard) // what is worth telling goes to the Observer
 	a.echo.Use(a.answered, a.limited)

@@ -351,5 +351,11 @@ func bare(s *schema) *schema {
 	return &c
 }
 
-// serveDocument answers with the document, which was made when the API was.
-func (a *API) serveDocument(c echo.Context, _ Key, _ query) error { return sendTagged(c, a.document) }
+// serveDocument answers with the document.
+func (a *API) serveDocument(c echo.Context, _ Key, _ query) error {
+	body, err := a.document()
+	if err != nil {
+		return err
+	}
+	return sendTagged(c, body)
+}

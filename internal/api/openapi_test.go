@@ -181,39 +181,45 @@ func (c *contract) holds(t testing.TB, r *http.Request, w *httptest.ResponseReco
 	}
 	response := under(t, responses, status)
 	c.headers(t, op+" "+status, under(t, response, "headers"), w.Header())
-	media, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
 	content, hasBody := response["content"].(map[string]any)
+	if !hasBody && w.Body.Len() > 0 {
+		t.Fatalf("%s %s: a body that the document does not say: %s", op, status, w.Body)
+	}
 	if !hasBody {
-		if w.Body.Len() > 0 {
-			t.Fatalf("%s %s: a body that the document does not say: %s", op, status, w.Body)
-		}
 		return ""
 	}
+	code = c.body(t, op+" "+status, append(at, "content"), content, w)
+	if about := fmt.Sprint(response["description"]); code != "" && !strings.Contains(about, "* `"+code+"`: ") {
+		t.Fatalf("%s %s: code %s is not among those of the document:\n%s", op, status, code, about)
+	}
+	return code
+}
+
+// body checks a body against the schema of its media type.
+func (c *contract) body(t testing.TB, where string, at []string, content map[string]any, w *httptest.ResponseRecorder) (code string) {
+	t.Helper()
+	media, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
 	if content[media] == nil {
-		t.Fatalf("%s %s: media type %q, the document says %v", op, status, media, slices.Collect(maps.Keys(content)))
+		t.Fatalf("%s: media type %q, the document says %v", where, media, slices.Collect(maps.Keys(content)))
 	}
 	if media == mediaHTML {
 		return ""
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(w.Body.Bytes()))
 	if err != nil {
-		t.Fatalf("%s %s: %v", op, status, err)
+		t.Fatalf("%s: %v", where, err)
 	}
-	if err := c.schema(t, append(at, "content", media, "schema")...).Validate(value); err != nil {
-		t.Fatalf("%s %s: %v\n%s", op, status, err, w.Body)
+	if err := c.schema(t, append(at, media, "schema")...).Validate(value); err != nil {
+		t.Fatalf("%s: %v\n%s", where, err, w.Body)
 	}
 	if media != mediaProblem {
 		return ""
 	}
 	problem, ok := value.(map[string]any)
 	if !ok {
-		t.Fatalf("%s %s: %s", op, status, w.Body)
+		t.Fatalf("%s: %s", where, w.Body)
 	}
-	code = fmt.Sprint(problem["code"])
-	if about := fmt.Sprint(response["description"]); !strings.Contains(about, "* `"+code+"`: ") {
-		t.Fatalf("%s %s: code %s is not among those of the document:\n%s", op, status, code, about)
-	}
-	return code
+	return fmt.Sprint(problem["code"])
 }
 
 // headers checks that what must be there is there, and that what the document knows of elsewhere is not there unsaid.
