@@ -23,7 +23,7 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 	out := Status{
 		Environment: st.Settings.Environment, Mode: string(st.Settings.Mode), ModeReason: st.Settings.ModeReason, ModeBy: st.Settings.ModeBy,
 		ModeAt: st.Settings.ModeAt, CutoverAt: st.Settings.CutoverAt, Credits: map[string]int{}, OpenTasks: st.Totals.OpenTasks,
-		Proposals: st.Totals.OpenProposals, Events: st.Totals.Events, People: st.People, Quarantine: int(st.Quarantine / time.Second), Service: s.cfg.Service(),
+		Proposals: st.Totals.OpenProposals, Events: st.Totals.Events, People: st.People, Quarantine: int((st.Quarantine + time.Second - 1) / time.Second), Service: s.cfg.Service(),
 	}
 	for _, state := range credit.States() {
 		out.Credits[string(state)] = st.Totals.Rows[state]
