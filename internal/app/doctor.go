@@ -314,4 +314,5 @@ func (d *doctor) list(label string, known credit.Learned) (assumed, differs int)
 	return assumed, differs
 }
 
-var silentObserver = &observer{log: zerolog.Nop()}
+// unheard is the observer of questions that are not worth a log.
+func unheard() *observer { return &observer{log: zerolog.Nop()} }

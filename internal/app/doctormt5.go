@@ -15,7 +15,7 @@ func (d *doctor) server(ctx context.Context, label string) {
 	s := d.c.MT5.Servers[label]
 	name := "mt5 " + label
 	known := d.settings.LearnedOf(label)
-	server, err := mt5Server(label, s, credit.Learned{}, systemClock{}, silentObserver)
+	server, err := mt5Server(label, s, credit.Learned{}, systemClock{}, unheard())
 	if err != nil {
 		d.check(false, name, err.Error(), "creditonce check "+d.file)
 		d.learned(label, "")

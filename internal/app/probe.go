@@ -9,8 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"creditonce/credit"
 	"creditonce/internal/config"
 	"creditonce/mt5"
@@ -70,7 +68,7 @@ func Probe(ctx context.Context, o ProbeOptions) (ProbeResult, error) {
 	if err != nil {
 		return ProbeResult{}, err
 	}
-	server, err := mt5Server(o.Server, s, credit.Learned{}, systemClock{}, &observer{log: zerolog.Nop()})
+	server, err := mt5Server(o.Server, s, credit.Learned{}, systemClock{}, unheard())
 	if err != nil {
 		return ProbeResult{}, err
 	}

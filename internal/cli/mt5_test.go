@@ -270,7 +270,10 @@ func TestServe_RefusesAQuarantineShorterThanAProbeMeasured(t *testing.T) {
 	b := newBroker(t, testGroups, "credit: {quarantine: 2m}", nil)
 	wantResult(t, b.probe("--operate", "--operations", "1"), ExitDone)
 	b.changed(filepath.Join(b.dir, "report.json"), "slow.json", func(report map[string]any) {
-		facts := report["facts"].(map[string]any)
+		facts, ok := report["facts"].(map[string]any)
+		if !ok {
+			t.Fatal("the report has no facts")
+		}
 		facts["visible_most_ns"], facts["sessions"] = int64(100*time.Second), 1
 	})
 	wantResult(t, b.run("mt5", "probe", "--import", filepath.Join(b.dir, "slow.json")), ExitDone)

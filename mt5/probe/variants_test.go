@@ -1,6 +1,8 @@
 package probe_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -226,4 +228,24 @@ func TestSessionLostAtAnOperation_IsUnknownAndSettledByLooking(t *testing.T) {
 	if len(report.Attention) > 0 || report.Operations[0].Ticket == 0 {
 		t.Errorf("%+v %v", report.Operations[0], report.Attention)
 	}
+}
+
+func TestStopInTheMiddleOfAnOperation_TakesItBackFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ctx, stop := context.WithCancel(t.Context())
+	r.o.Say = func(s string) {
+		if strings.HasPrefix(s, "book 0.01") {
+			stop()
+		}
+	}
+	report, err := probe.Run(ctx, r.o)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	r.asBefore()
+	if n := len(report.Operations); n != 2 || report.Operations[1].Purpose != "reversal" || len(report.Attention) > 0 {
+		t.Errorf("%d operations, attention %v", n, report.Attention)
+	}
+	want(t, report, "session.dead", probe.NotAsked, "ended before")
 }
