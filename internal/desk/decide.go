@@ -125,7 +125,7 @@ func (d *deed) propose() (Changes, error) {
 		ID: d.found.NextProposal, Act: d.act, By: d.who.ID, Reason: d.reason, Basis: basisOf(d.act, d.found),
 		At: cut(d.at), ExpiresAt: cut(d.at.Add(d.lasts)), State: ProposalOpen,
 	}
-	p.Digest = p.digest()
+	p = p.Sealed()
 	d.out = Changes{Proposal: &p}
 	d.record(Proposed, p.ID)
 	return d.out, nil

@@ -61,6 +61,12 @@ func (p Proposal) digest() string {
 	}{1, p.ID, p.Act, p.By, p.Reason, p.Basis, p.ExpiresAt})
 }
 
+// Sealed returns the proposal with the digest of what it says.
+func (p Proposal) Sealed() Proposal {
+	p.Digest = p.digest()
+	return p
+}
+
 // Whole tells whether the digest is that of what the proposal says.
 func (p Proposal) Whole() bool { return p.Digest == p.digest() }
 
