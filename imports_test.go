@@ -17,11 +17,12 @@ import (
 var importTable = map[string][]string{
 	".":              {"internal/cli"},
 	"internal/cli":   {"internal/admin", "internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/api", "internal/config", "internal/desk"},
+	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk"},
 	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
 	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/alert":        {"credit"},
 	"internal/config":       {},
 	"internal/admin":        {"credit", "internal/desk"},
 	"internal/desk":         {"credit"},
@@ -42,11 +43,12 @@ var importTable = map[string][]string{
 
 // technologies are the third-party modules that only some packages may touch.
 var technologies = map[string][]string{
-	"go.etcd.io/bbolt":         {"store"},
-	"github.com/labstack/echo": {"webhook", "internal/api", "internal/admin", "internal/console", "internal/app"},
-	"github.com/jackc/pgx":     {"internal/bench/pgpeer"},
-	"github.com/robfig/cron":   {"internal/app", "internal/cli"},
-	"github.com/rs/zerolog":    {"internal/app", "internal/cli"},
+	"go.etcd.io/bbolt":            {"store"},
+	"github.com/labstack/echo":    {"webhook", "internal/api", "internal/admin", "internal/console", "internal/app"},
+	"github.com/wneessen/go-mail": {"internal/alert"},
+	"github.com/jackc/pgx":        {"internal/bench/pgpeer"},
+	"github.com/robfig/cron":      {"internal/app", "internal/cli"},
+	"github.com/rs/zerolog":       {"internal/app", "internal/cli"},
 }
 
 // standardOnly are the packages that import the standard library and nothing else.
