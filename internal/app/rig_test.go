@@ -46,6 +46,8 @@ type rig struct {
 	log    *logLines
 	step   func(context.Context, credit.Step)
 
+	service *app.App
+
 	stop context.CancelFunc
 	done chan error
 }
@@ -158,6 +160,7 @@ func (r *rig) start() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.service = service
 	ctx, stop := context.WithCancel(r.t.Context())
 	r.stop, r.done = stop, make(chan error, 1)
 	go func() { r.done <- service.Run(ctx) }()
