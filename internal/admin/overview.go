@@ -23,10 +23,13 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 	out := Status{
 		Environment: st.Settings.Environment, Mode: string(st.Settings.Mode), ModeReason: st.Settings.ModeReason, ModeBy: st.Settings.ModeBy,
 		ModeAt: st.Settings.ModeAt, CutoverAt: st.Settings.CutoverAt, Credits: map[string]int{}, OpenTasks: st.Totals.OpenTasks,
-		Proposals: st.Totals.OpenProposals, Events: st.Totals.Events, People: st.People, Quarantine: int((st.Quarantine + time.Second - 1) / time.Second), Service: s.cfg.Service(),
+		Events: st.Totals.Events, People: st.People, Quarantine: int((st.Quarantine + time.Second - 1) / time.Second), Service: s.cfg.Service(),
 	}
 	for _, state := range credit.States() {
 		out.Credits[string(state)] = st.Totals.Rows[state]
+	}
+	if out.Proposals, err = s.openProposals(r.Context(), who); err != nil {
+		return nil, err
 	}
 	tasksPartly, err := s.tasksByKind(r.Context(), who, &out)
 	if err != nil {
@@ -35,6 +38,18 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 	doubtPartly, err := s.oldestDoubt(r.Context(), who, &out)
 	out.Partly = tasksPartly || doubtPartly
 	return out, err
+}
+
+// openProposals counts what a second person can still confirm: to the store an expired proposal is open.
+func (s *Server) openProposals(ctx context.Context, who desk.Actor) (int, error) {
+	got, err := s.cfg.Desk.Proposals(ctx, who, desk.ProposalQuery{Open: true, Limit: maxPage})
+	n, now := 0, s.cfg.Now()
+	for _, p := range got {
+		if p.StateAt(now) == desk.ProposalOpen {
+			n++
+		}
+	}
+	return n, err
 }
 
 // tasksByKind counts the open tasks and finds the oldest of each kind.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -26,11 +27,13 @@ func outputs() []string { return []string{outTable, outJSON, outLines, outCSV} }
 // tableWidth is how wide a table gets at most: what two windows side by side show.
 const tableWidth = 100
 
-// column is one value of a record. A wide column is in CSV only. The last column of a table is cut to what is left.
+// column is one value of a record. A wide column is in CSV only, a narrow one, which joins or shortens values for people,
+// in tables only. The last column of a table is cut to what is left.
 type column[T any] struct {
-	head  string
-	wide  bool
-	value func(T) string
+	head   string
+	wide   bool
+	narrow bool
+	value  func(T) string
 }
 
 // list prints records in the format of -o. On stdout stands nothing but them.
@@ -82,6 +85,7 @@ func writeJSON(w io.Writer, value any) error {
 }
 
 func writeCSV[T any](w io.Writer, items []T, columns []column[T]) error {
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c column[T]) bool { return c.narrow })
 	out := csv.NewWriter(w)
 	record := make([]string, len(columns))
 	for i, c := range columns {
@@ -92,7 +96,7 @@ func writeCSV[T any](w io.Writer, items []T, columns []column[T]) error {
 	}
 	for _, item := range items {
 		for i, c := range columns {
-			record[i] = guard(c.value(item))
+			record[i] = guard(plain(c.value(item)))
 		}
 		if err := out.Write(record); err != nil {
 			return err
@@ -166,12 +170,13 @@ func aligned(cells [][]string) string {
 	}
 	var b strings.Builder
 	for _, row := range cells {
-		used, last := 0, len(row)-1
+		used, last, line := 0, len(row)-1, ""
 		for i, cell := range row[:last] {
-			b.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
 			used += widths[i] + 2
 		}
-		b.WriteString(strings.TrimRight(cut(row[last], max(12, tableWidth-used)), " ") + "\n")
+		line += cut(row[last], max(12, tableWidth-used))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
 }

@@ -15,10 +15,10 @@ func creditColumns() []column[admin.Credit] {
 		{head: "credit", value: func(r c) string { return r.ID }},
 		{head: "kind", wide: true, value: func(r c) string { return r.Kind }},
 		{head: "state", value: func(r c) string { return r.State }},
-		{head: "amount", value: func(r c) string { return r.Amount.String() }},
-		{head: "account", value: func(r c) string { return place(r.Server, r.Login) }},
-		{head: "updated UTC", value: func(r c) string { return utc(r.UpdatedAt) }},
-		{head: "why, payment", value: func(r c) string {
+		{head: "amount", narrow: true, value: func(r c) string { return r.Amount.String() }},
+		{head: "account", narrow: true, value: func(r c) string { return place(r.Server, r.Login) }},
+		{head: "updated UTC", narrow: true, value: func(r c) string { return utc(r.UpdatedAt) }},
+		{head: "why, payment", narrow: true, value: func(r c) string {
 			return strings.TrimSpace(strings.Join(r.Holds, ",") + " " + r.Payment)
 		}},
 		{head: "holds", wide: true, value: func(r c) string { return strings.Join(r.Holds, " ") }},
@@ -45,12 +45,14 @@ func eventColumns() []column[admin.Event] {
 	type e = admin.Event
 	return []column[e]{
 		{head: "event", value: func(r e) string { return r.ID }},
-		{head: "received UTC", value: func(r e) string { return utc(r.ReceivedAt) }},
+		{head: "received UTC", narrow: true, value: func(r e) string { return utc(r.ReceivedAt) }},
 		{head: "provider", value: func(r e) string { return r.Provider }},
 		{head: "effect", value: func(r e) string { return r.Effect }},
 		{head: "credits", value: func(r e) string { return strings.Join(r.Credits, " ") }},
-		{head: "amount", value: func(r e) string { return r.Amount.String() }},
+		{head: "amount", narrow: true, value: func(r e) string { return r.Amount.String() }},
 		{head: "type", value: func(r e) string { return r.Type }},
+		{head: "sum", wide: true, value: func(r e) string { return sum(r.Amount) }},
+		{head: "currency", wide: true, value: func(r e) string { return currency(r.Amount) }},
 		{head: "merchant", wide: true, value: func(r e) string { return r.Merchant }},
 		{head: "message key", wide: true, value: func(r e) string { return r.MessageKey }},
 		{head: "payment", wide: true, value: func(r e) string { return r.Payment }},
@@ -67,10 +69,10 @@ func depositColumns() []column[admin.Deposit] {
 	type d = admin.Deposit
 	return []column[d]{
 		{head: "state", value: func(r d) string { return r.State }},
-		{head: "credited", value: func(r d) string { return r.Credited.String() }},
-		{head: "account", value: func(r d) string { return place(r.Server, r.Login) }},
+		{head: "credited", narrow: true, value: func(r d) string { return r.Credited.String() }},
+		{head: "account", narrow: true, value: func(r d) string { return place(r.Server, r.Login) }},
 		{head: "credit", value: func(r d) string { return r.Credit }},
-		{head: "created UTC", value: func(r d) string { return utc(r.CreatedAt) }},
+		{head: "created UTC", narrow: true, value: func(r d) string { return utc(r.CreatedAt) }},
 		{head: "code", value: func(r d) string { return r.Code }},
 		{head: "client", wide: true, value: func(r d) string { return r.Client }},
 		{head: "server", wide: true, value: func(r d) string { return r.Server }},
@@ -93,9 +95,9 @@ func taskColumns() []column[admin.Task] {
 	return []column[t]{
 		{head: "task", value: func(r t) string { return r.ID }},
 		{head: "kind", value: func(r t) string { return r.Kind }},
-		{head: "about", value: func(r t) string { return cut(r.Subject, 28) }},
-		{head: "opened UTC", value: func(r t) string { return utc(r.OpenedAt) }},
-		{head: "who", value: func(r t) string {
+		{head: "about", narrow: true, value: func(r t) string { return cut(r.Subject, 28) }},
+		{head: "opened UTC", narrow: true, value: func(r t) string { return utc(r.OpenedAt) }},
+		{head: "who", narrow: true, value: func(r t) string {
 			if !r.ClosedAt.IsZero() {
 				return "closed"
 			}
@@ -103,6 +105,7 @@ func taskColumns() []column[admin.Task] {
 		}},
 		{head: "summary", value: func(r t) string { return r.Summary }},
 		{head: "subject", wide: true, value: func(r t) string { return r.Subject }},
+		{head: "assigned", wide: true, value: func(r t) string { return r.Assigned }},
 		{head: "next", wide: true, value: func(r t) string { return r.Next }},
 		{head: "opened at", wide: true, value: func(r t) string { return stamp(r.OpenedAt) }},
 		{head: "closed at", wide: true, value: func(r t) string { return stamp(r.ClosedAt) }},
@@ -118,7 +121,7 @@ func accountColumns() []column[admin.Account] {
 		{head: "login", value: func(r a) string { return r.Login }},
 		{head: "currency", value: func(r a) string { return r.Currency }},
 		{head: "digits", value: func(r a) string { return strconv.Itoa(r.Digits) }},
-		{head: "updated UTC", value: func(r a) string { return utc(r.UpdatedAt) }},
+		{head: "updated UTC", narrow: true, value: func(r a) string { return utc(r.UpdatedAt) }},
 		{head: "client", value: func(r a) string { return r.Client }},
 		{head: "created at", wide: true, value: func(r a) string { return stamp(r.CreatedAt) }},
 		{head: "updated at", wide: true, value: func(r a) string { return stamp(r.UpdatedAt) }},
@@ -131,11 +134,13 @@ func proposalColumns() []column[admin.Proposal] {
 		{head: "proposal", value: func(r p) string { return r.ID }},
 		{head: "state", value: func(r p) string { return r.State }},
 		{head: "act", value: func(r p) string { return r.Kind }},
-		{head: "about", value: func(r p) string { return cut(r.Subject, 24) }},
+		{head: "about", narrow: true, value: func(r p) string { return cut(r.Subject, 24) }},
 		{head: "by", value: func(r p) string { return r.ProposedBy }},
-		{head: "until UTC", value: func(r p) string { return utc(r.ExpiresAt) }},
+		{head: "until UTC", narrow: true, value: func(r p) string { return utc(r.ExpiresAt) }},
 		{head: "reason", value: func(r p) string { return r.Reason }},
+		{head: "subject", wide: true, value: func(r p) string { return r.Subject }},
 		{head: "digest", wide: true, value: func(r p) string { return r.Digest }},
+		{head: "expires at", wide: true, value: func(r p) string { return stamp(r.ExpiresAt) }},
 		{head: "proposed at", wide: true, value: func(r p) string { return stamp(r.ProposedAt) }},
 		{head: "decided by", wide: true, value: func(r p) string { return r.DecidedBy }},
 		{head: "decided at", wide: true, value: func(r p) string { return stamp(r.DecidedAt) }},
@@ -147,7 +152,7 @@ func personColumns() []column[admin.Person] {
 	type p = admin.Person
 	return []column[p]{
 		{head: "person", value: func(r p) string { return r.ID }},
-		{head: "may act", value: func(r p) string {
+		{head: "may act", narrow: true, value: func(r p) string {
 			if r.Disabled {
 				return "disabled"
 			}
@@ -156,6 +161,7 @@ func personColumns() []column[admin.Person] {
 		{head: "roles", value: func(r p) string { return strings.Join(r.Roles, ",") }},
 		{head: "users", value: func(r p) string { return strings.Join(r.Users, ",") }},
 		{head: "name", value: func(r p) string { return r.Name }},
+		{head: "disabled", wide: true, value: func(r p) string { return strconv.FormatBool(r.Disabled) }},
 		{head: "created at", wide: true, value: func(r p) string { return stamp(r.CreatedAt) }},
 		{head: "updated at", wide: true, value: func(r p) string { return stamp(r.UpdatedAt) }},
 	}
@@ -172,7 +178,7 @@ func keyColumns() []column[admin.Key] {
 			}
 			return "valid"
 		}},
-		{head: "made UTC", value: func(r k) string { return utc(r.CreatedAt) }},
+		{head: "made UTC", narrow: true, value: func(r k) string { return utc(r.CreatedAt) }},
 		{head: "scopes", value: func(r k) string { return strings.Join(r.Scopes, ",") }},
 		{head: "sha256", wide: true, value: func(r k) string { return r.SHA256 }},
 		{head: "created by", wide: true, value: func(r k) string { return r.CreatedBy }},
@@ -185,11 +191,13 @@ func auditColumns() []column[admin.AuditEntry] {
 	type a = admin.AuditEntry
 	return []column[a]{
 		{head: "no", value: func(r a) string { return r.ID }},
-		{head: "at UTC", value: func(r a) string { return utc(r.At) }},
+		{head: "at UTC", narrow: true, value: func(r a) string { return utc(r.At) }},
 		{head: "who", value: func(r a) string { return r.Person }},
-		{head: "what", value: func(r a) string { return r.Result + " " + r.Kind }},
-		{head: "about", value: func(r a) string { return cut(r.Subject, 24) }},
+		{head: "what", narrow: true, value: func(r a) string { return r.Result + " " + r.Kind }},
+		{head: "about", narrow: true, value: func(r a) string { return cut(r.Subject, 24) }},
 		{head: "reason", value: func(r a) string { return r.Reason }},
+		{head: "act", wide: true, value: func(r a) string { return r.Kind }},
+		{head: "deed", wide: true, value: func(r a) string { return r.Result }},
 		{head: "user", wide: true, value: func(r a) string { return r.User }},
 		{head: "proposal", wide: true, value: func(r a) string { return r.Proposal }},
 		{head: "subject", wide: true, value: func(r a) string { return r.Subject }},
@@ -203,7 +211,9 @@ func dealColumns() []column[admin.Deal] {
 		{head: "ticket", value: func(r d) string { return r.Ticket }},
 		{head: "login", value: func(r d) string { return r.Login }},
 		{head: "action", value: func(r d) string { return strconv.Itoa(r.Action) }},
-		{head: "amount", value: func(r d) string { return r.Amount.String() }},
+		{head: "amount", narrow: true, value: func(r d) string { return r.Amount.String() }},
+		{head: "sum", wide: true, value: func(r d) string { return sum(r.Amount) }},
+		{head: "currency", wide: true, value: func(r d) string { return currency(r.Amount) }},
 		{head: "dealer", value: func(r d) string { return r.Dealer }},
 		{head: "comment", value: func(r d) string { return r.Comment }},
 	}
