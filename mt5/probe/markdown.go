@@ -44,12 +44,21 @@ func (r *Report) writeDifferences(line func(string, ...any)) {
 	line("## What differs from what the client assumes\n")
 	differences := r.Differences()
 	if len(differences) == 0 {
-		line("Nothing that was asked.\n")
-		return
+		line("Nothing that was asked.")
 	}
 	for _, f := range differences {
 		a := assumption(f.ID)
 		line("- **%s** (%s): assumed: %s; found: %s. What to do: %s.", cell(a.Asks), f.ID, cell(a.Assumes), cell(f.Answer), cell(f.Next))
+	}
+	line("")
+	handled := r.of(Handled)
+	if len(handled) == 0 {
+		return
+	}
+	line("## What is otherwise, and handled\n")
+	for _, f := range handled {
+		a := assumption(f.ID)
+		line("- **%s** (%s): expected: %s; found: %s. What follows: %s.", cell(a.Asks), f.ID, cell(a.Assumes), cell(f.Answer), cell(f.Next))
 	}
 	line("")
 }

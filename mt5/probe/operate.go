@@ -180,7 +180,7 @@ func (r *run) askUnknownBalance(ctx context.Context) {
 		r.attention("MT5 booked %s %s on login %d, which it had said does not exist: deal %d, comment %q. Look at it at MT5, and take it back by hand",
 			t.Amount, r.report.Currency, login, ticket, t.Comment)
 	}
-	r.judge("unknown.balance", outcome == credit.OutcomeRefused, reply.String(), "none: such a call counts as unknown, and is settled by looking")
+	r.judgeMild("unknown.balance", outcome == credit.OutcomeRefused, reply.String(), "such a call counts as unknown, and is settled by looking")
 }
 
 // judgeDeals judges what the deals of all operations carry.
@@ -229,12 +229,14 @@ func (r *run) judgeAmounts() {
 }
 
 func (r *run) judgeDealer(dealers []string) {
-	if len(dealers) == 1 {
-		dealer := text(dealers[0]).uint()
-		r.report.Facts.Dealer = &dealer
+	if len(dealers) != 1 {
+		r.differs("deal.dealer", strings.Join(dealers, " and "), "find out why the number changes; until then another dealer only warns")
+		return
 	}
-	r.judge("deal.dealer", slices.Equal(dealers, []string{number(r.o.Manager)}), strings.Join(dealers, " and "),
-		"none: once the report is in the store, a deal of any other dealer than this counts as odd")
+	dealer := text(dealers[0]).uint()
+	r.report.Facts.Dealer = &dealer
+	r.judgeMild("deal.dealer", slices.Equal(dealers, []string{number(r.o.Manager)}), strings.Join(dealers, " and "),
+		"once the report is in the store, a deal of any other dealer than this counts as odd")
 }
 
 // judgeVisible sums up how long deals took to show.

@@ -110,7 +110,7 @@ func (r *rig) run() probe.Report {
 	}
 	for _, f := range report.Findings {
 		got = append(got, f.ID)
-		if f.Answer == "" || f.Verdict == probe.Differs && f.Next == "" {
+		if f.Answer == "" || (f.Verdict == probe.Differs || f.Verdict == probe.Handled) && f.Next == "" {
 			r.t.Errorf("%s has no answer, or no advice: %+v", f.ID, f)
 		}
 	}

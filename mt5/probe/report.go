@@ -19,6 +19,7 @@ type Verdict string
 const (
 	AsAssumed Verdict = "as assumed"
 	Differs   Verdict = "differs"
+	Handled   Verdict = "handled"   // otherwise than assumed, and the client copes, now that it knows or anyway
 	Learned   Verdict = "learned"   // the client works either way
 	NoAnswer  Verdict = "no answer" // asked, and not to be seen from what came
 	NotAsked  Verdict = "not asked"
@@ -29,7 +30,7 @@ type Finding struct {
 	ID      string  `json:"id"`
 	Verdict Verdict `json:"verdict"`
 	Answer  string  `json:"answer"`         // what was seen; for NoAnswer and NotAsked why not
-	Next    string  `json:"next,omitempty"` // what to do about a difference
+	Next    string  `json:"next,omitempty"` // what to do about a difference; what follows from a handled one
 }
 
 // Operation is one balance operation of the probe.
@@ -121,11 +122,13 @@ func (r *Report) Found(id string) (Finding, bool) {
 	return Finding{}, false
 }
 
-// Differences are the findings that contradict what the client assumes.
-func (r *Report) Differences() []Finding {
+// Differences are the findings that contradict what the client assumes, and that somebody must look at.
+func (r *Report) Differences() []Finding { return r.of(Differs) }
+
+func (r *Report) of(v Verdict) []Finding {
 	var out []Finding
 	for _, f := range r.Findings {
-		if f.Verdict == Differs {
+		if f.Verdict == v {
 			out = append(out, f)
 		}
 	}
