@@ -39,10 +39,13 @@ type house struct {
 	secret string // of the webhook
 	key    string // of the portal's API, with every scope that is needed here
 	caFile string // of the webhook listener; empty: plain HTTP
+	filled bool   // a store was there before
 }
 
 func newHouse(dir string, mt5 *mt5Part, secure bool) (*house, error) {
 	h := &house{dir: dir, secret: "whsec_" + rand.Text(), key: "co_" + rand.Text()}
+	_, err := os.Stat(filepath.Join(dir, "data"))
+	h.filled = err == nil
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}

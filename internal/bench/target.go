@@ -59,8 +59,8 @@ func (p Programs) StartProduct(ctx context.Context, dir string, secure bool) (*P
 	if product.service, err = p.openHouse(ctx, filepath.Join(dir, "product"), mt5, secure); err != nil {
 		return nil, errors.Join(err, product.Stop())
 	}
-	if !canLeaveOut {
-		return product, nil
+	if filled := product.service.house.filled; !canLeaveOut || filled {
+		return product, nil // a full store beside an empty one would be no comparison
 	}
 	without, err := p.openHouse(ctx, filepath.Join(dir, "without"), mt5, secure, leftOut)
 	if err != nil {
