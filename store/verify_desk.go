@@ -47,6 +47,11 @@ func (v *verifier) verifyDesk() error {
 		return err
 	}
 	return v.snapshot("counters", func(tx *bolt.Tx) error {
+		if written := tx.Bucket([]byte(records.bucket)).Sequence(); written > seq {
+			if k, _ := tx.Bucket([]byte(records.bucket)).Cursor().Last(); keyID(k) != written { // one that was added meanwhile is there
+				v.find("bucket %q: the log ends at record %d, %d were written", records.bucket, seq, written)
+			}
+		}
 		kept, err := readCounter(tx, counterKey(proposals.bucket, "open"))
 		if err != nil {
 			v.fault(bucketCounters, nil, err)
