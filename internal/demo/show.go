@@ -94,7 +94,7 @@ func (s *show) perform(ctx context.Context) error {
 	}
 	s.settle(ctx)
 	if ctx.Err() != nil {
-		return nil // a fault whose turn had not come is no fault of the run
+		return nil //nolint:nilerr // a fault whose turn had not come is no fault of the run
 	}
 	s.checkFaults(context.WithoutCancel(ctx))
 	if s.scene.stays && !s.o.Exit {
