@@ -80,10 +80,12 @@ func newFirmIn(t *testing.T, mode credit.Mode) *firm {
 }
 
 // service makes a desk of a process that starts now.
-func (f *firm) service(process string) *desk.Service {
+func (f *firm) service(process string) *desk.Service { return f.serviceOver(process, f.db) }
+
+func (f *firm) serviceOver(process string, book desk.Book) *desk.Service {
 	f.t.Helper()
 	svc, err := desk.New(desk.Config{
-		Book: f.db, MT5: (*deskMT5)(f), Reader: (*deskReader)(f), Clock: f.Clock,
+		Book: book, MT5: (*deskMT5)(f), Reader: (*deskReader)(f), Clock: f.Clock,
 		Process: credit.Process{ID: process, Started: f.Clock.Boot()}, Timing: credit.DefaultTiming(), Live: f.live,
 		Observer: quiet{}, Rules: f.Rules, Scopes: []string{"accounts:write", "accounts:read", "deposits:write", "deposits:read"},
 		Rand:       &randomness{r: rand.NewChaCha8([32]byte([]byte(process + "--------------------------------")[:32]))},

@@ -83,6 +83,7 @@ func hash(v any) string {
 type basis struct {
 	Mode    credit.Mode    `json:"mode"`
 	Cutover time.Time      `json:"cutover"`
+	Since   time.Time      `json:"since,omitzero"` // of the mode, where the act is about it: each hold has its own reason
 	Row     *credit.Credit `json:"row,omitempty"`
 	Person  *Person        `json:"person,omitempty"`
 	Key     *Key           `json:"key,omitempty"`
@@ -100,6 +101,8 @@ func basisOf(a Act, f Found) string {
 		b.Row = &row
 	}
 	switch a.Kind {
+	case ReleaseMode, GoLive:
+		b.Since = f.Settings.ModeAt
 	case AddPerson, ChangePerson:
 		b.Person = person(PersonID(a.about()), f.People)
 	case NewKey, RevokeKey:
