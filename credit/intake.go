@@ -258,7 +258,7 @@ func (in *intake) birthHolds(row Credit) []Hold {
 	var holds []Hold
 	s := in.found.Settings
 	before := row.PaidAt.Before(s.CutoverAt) || (in.replay && in.event.ReceivedAt.Before(s.CutoverAt))
-	if s.Mode == ModeObserve || (!s.CutoverAt.IsZero() && before) {
+	if s.beforeGoLive() || (!s.CutoverAt.IsZero() && before) {
 		holds = append(holds, HoldPreCutover)
 	}
 	if in.found.Reversed {

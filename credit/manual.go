@@ -3,7 +3,9 @@ package credit
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Manual is a deposit that people enter: a bank wire that no provider tells about.
@@ -27,6 +29,17 @@ const (
 	manualAccount  = "desk"
 )
 
+// BankKey is what tells one bank reference from another: people copy it with other spaces and cases, and that must not
+// make two wires of one.
+func BankKey(reference string) string {
+	return strings.ToUpper(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, plain(reference)))
+}
+
 // manualExpiry only has to lie ahead: a manual deposit is paid when it is made.
 const manualExpiry = time.Hour
 
@@ -34,7 +47,7 @@ const manualExpiry = time.Hour
 type ManualFound struct {
 	Intake   IntakeFound // with the account and the day's total of the login
 	Existing *Deposit    // with the code
-	SameBank []Credit    // rows of earlier manual deposits with the bank's reference
+	SameBank []Credit    // rows of earlier manual deposits with the bank's reference, see [BankKey]
 }
 
 // ManualNeeds lists what a decision about the deposit must be shown, as for any event.
@@ -47,13 +60,13 @@ func (m Manual) ManualNeeds() IntakeNeeds {
 func TakeManual(m Manual, p People, found ManualFound, rules DepositRules) (Changes, error) {
 	s := found.Intake.Settings
 	switch {
-	case s.Mode == ModeObserve:
-		return Changes{}, Refuse("mode", "the mode is observe: the flow before credits; go live first")
+	case s.beforeGoLive():
+		return Changes{}, Refuse("mode", "the mode is %s and this store has not gone live: the flow before credits; go live first", s.Mode)
 	case !s.CutoverAt.IsZero() && m.ReceivedAt.Before(s.CutoverAt):
 		return Changes{}, Refuse("pre_cutover", "the wire came in before the cut-over of %s, when the flow before credited", timeText(s.CutoverAt))
 	case m.ReceivedAt.After(rules.Now.Add(24 * time.Hour)):
 		return Changes{}, Refuse("received_at", "the wire cannot come in as late as %s", timeText(m.ReceivedAt))
-	case m.Bank == "":
+	case BankKey(m.Bank) == "":
 		return Changes{}, Refuse("bank_reference", "a manual deposit needs the bank's reference")
 	}
 	for _, row := range found.SameBank {

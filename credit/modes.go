@@ -2,6 +2,15 @@ package credit
 
 import "time"
 
+// beforeGoLive tells that the flow before still credits: the store observes, or holds without ever having gone live. What is
+// paid then is that flow's for good.
+func (s Settings) beforeGoLive() bool {
+	return s.Mode == ModeObserve || (s.Mode == ModeHold && s.neverLive())
+}
+
+// neverLive tells that a hold is released to observe (design §12).
+func (s Settings) neverLive() bool { return s.CutoverAt.IsZero() && !s.Demo }
+
 // GoLive decides that the service pays from the cut-over time on (design §12): payments that the provider dates before it
 // stay with the flow before. A zero cutover is the moment of the decision. It is pure.
 func GoLive(s Settings, p People, cutover time.Time) (Settings, error) {
@@ -43,7 +52,7 @@ func ReleaseMode(s Settings, p People) (Settings, error) {
 	if s.Mode != ModeHold {
 		return s, Refuse("mode", "the mode is %s; only a hold is released", s.Mode)
 	}
-	if s.CutoverAt.IsZero() && !s.Demo {
+	if s.neverLive() {
 		return s.to(ModeObserve, p), nil
 	}
 	return s.to(ModeLive, p), nil

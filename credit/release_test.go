@@ -75,7 +75,7 @@ func TestRelease_FactsKeepTheRowHeld(t *testing.T) {
 	restored := dossierHeld(HoldRestored)
 	_, err := Release(restored, twoPeople, guardAt(time.Minute), IntakeRules{Now: noon}, Amount{}, usd(50000))
 	wantCode(t, err, "quarantine")
-	restored.Settings.Mode = ModeHold
+	restored.Settings.Mode, restored.Settings.CutoverAt = ModeHold, noon.Add(-24*time.Hour)
 	_, err = Release(restored, twoPeople, guardAt(time.Hour), IntakeRules{Now: noon}, Amount{}, usd(50000))
 	wantCode(t, err, "mode")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -166,7 +165,7 @@ func findManual(w *writer, q desk.Query) (*credit.ManualFound, error) {
 
 // rowsOfBank lists the rows of deposits that people entered with the bank's reference.
 func rowsOfBank(tx *bolt.Tx, reference string) ([]credit.Credit, error) {
-	entered, err := events.list(tx, eventByBank, key(nil).text(strings.ToValidUTF8(reference, "\uFFFD")), 0)
+	entered, err := events.list(tx, eventByBank, key(nil).text(credit.BankKey(reference)), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (s *search) code() error {
 }
 
 func (s *search) bank() error {
-	entered, err := events.list(s.tx, eventByBank, key(nil).text(s.text), mostHits)
+	entered, err := events.list(s.tx, eventByBank, key(nil).text(credit.BankKey(s.text)), mostHits)
 	for _, e := range entered {
 		for _, id := range e.Rows {
 			s.row(id, "bank reference")

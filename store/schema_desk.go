@@ -59,10 +59,10 @@ var (
 	}
 )
 
-// eventByBank: the bank's reference; events of deposits that people entered, and no others
+// eventByBank: the bank's reference as credit.BankKey; events of deposits that people entered, and no others
 var eventByBank = &ordered[credit.Event]{bucket: "event by bank reference", key: func(e credit.Event) []byte {
 	if e.Provider != credit.ManualProvider || e.Kind != credit.ManualKind {
 		return nil
 	}
-	return key(nil).text(e.Facts.Movement)
+	return key(nil).text(credit.BankKey(e.Facts.Movement))
 }}

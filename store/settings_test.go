@@ -19,7 +19,7 @@ func TestAccept_SeesTheSettingsOfItsOwnTransaction(t *testing.T) {
 	mode := func(m credit.Mode, err error) {
 		t.Helper()
 		_, got := db.Settle(t.Context(), func(s credit.Settings) (credit.Settings, error) {
-			s.Mode = m
+			s.Mode, s.CutoverAt = m, s.CreatedAt // a hold before go-live would hold like observe
 			return s, err
 		})
 		if !errors.Is(got, err) {
