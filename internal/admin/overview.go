@@ -13,7 +13,7 @@ import (
 
 // lookedThrough bounds how many open tasks and rows in doubt one status looks through: it must stay quick when
 // everything goes wrong at once.
-const lookedThrough = 2000
+const lookedThrough = maxPage
 
 func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
 	st, err := s.cfg.Desk.Status(r.Context(), who)
@@ -57,7 +57,7 @@ func (s *Server) tasksByKind(ctx context.Context, who desk.Actor, out *Status) (
 	byKind := map[string]TaskCount{}
 	q := desk.TaskQuery{OpenOnly: true, Limit: maxPage}
 	partly = true
-	for range lookedThrough / maxPage {
+	for seen := 0; seen < lookedThrough; seen += maxPage {
 		got, err := s.cfg.Desk.Tasks(ctx, who, q)
 		if err != nil {
 			return false, err
@@ -89,7 +89,7 @@ func (s *Server) oldestDoubt(ctx context.Context, who desk.Actor, out *Status) (
 		return false, nil
 	}
 	q := credit.CreditQuery{State: credit.Unknown, Limit: maxPage}
-	for range lookedThrough / maxPage {
+	for seen := 0; seen < lookedThrough; seen += maxPage {
 		page, err := s.cfg.Desk.Credits(ctx, who, q)
 		if err != nil {
 			return false, err

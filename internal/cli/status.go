@@ -65,7 +65,7 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 		return err
 	}
 	if s.Partly {
-		if _, err := fmt.Fprintf(w, "\n%d tasks are open; ages and kinds are of the first thousands\n", s.OpenTasks); err != nil {
+		if _, err := fmt.Fprintf(w, "\n%d tasks are open; ages and kinds are of the oldest 500\n", s.OpenTasks); err != nil {
 			return err
 		}
 	}
