@@ -50,7 +50,8 @@ type Sender struct {
 	Outbox    Outbox
 	Transport Transport
 	Clock     credit.Clock
-	Report    func(Report) // must not block
+	Window    time.Duration // 0: the constant
+	Report    func(Report)  // must not block
 
 	// taken is the last notice of a message that was taken and could not be recorded yet; 0: none.
 	taken credit.NoticeID
@@ -110,7 +111,11 @@ func (s *Sender) left(out credit.Outgoing) time.Duration {
 	if s.first != n.ID {
 		s.first, s.since = n.ID, s.Clock.Boot()
 	}
-	return min(n.At.Add(Window).Sub(s.Clock.Now()), s.since+Window-s.Clock.Boot())
+	window := s.Window
+	if window == 0 {
+		window = Window
+	}
+	return min(n.At.Add(window).Sub(s.Clock.Now()), s.since+window-s.Clock.Boot())
 }
 
 func (s *Sender) send(ctx context.Context, out credit.Outgoing) time.Duration {

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"creditonce/credit"
+	"creditonce/internal/alert"
 	"creditonce/internal/api"
 	"creditonce/internal/config"
 	"creditonce/internal/desk"
@@ -53,10 +54,12 @@ type App struct {
 	live     *credit.LiveCalls
 	wakes    map[string][]chan struct{} // by server label, one a lane
 
-	servers        map[string]*mt5.Server // by label
-	desk           *desk.Service
-	keysMu         sync.Mutex // held while the API's keys are read and set
-	api            *api.API
+	servers map[string]*mt5.Server // by label
+	desk    *desk.Service
+	keysMu  sync.Mutex // held while the API's keys are read and set
+	api     *api.API
+	senders []*alert.Sender
+
 	public, portal *listener
 	operators      *operators
 	teardown       teardown
@@ -82,6 +85,9 @@ func (a *App) wire(ctx context.Context) (err error) {
 		return err
 	}
 	if err := a.openStore(ctx); err != nil {
+		return err
+	}
+	if err := a.wireAlerts(ctx); err != nil {
 		return err
 	}
 	if err := a.heedLearned(); err != nil {

@@ -38,6 +38,9 @@ func (a *App) Run(ctx context.Context) error {
 		work.Go(func() error { return lane.Run(loopsCtx) })
 	}
 	work.Go(func() error { return a.keeper.Run(loopsCtx) })
+	for _, sender := range a.senders {
+		work.Go(func() error { return sender.Run(loopsCtx) })
+	}
 	serve, broken := errgroup.WithContext(ctx)
 	serve.Go(a.portal.serve)
 	serve.Go(a.public.serve)

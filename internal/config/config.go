@@ -24,6 +24,7 @@ type Config struct {
 	Rates     Rates
 	Space     Space
 	Schedules Schedules
+	Alerts    Alerts
 	// ShutdownTimeout bounds a clean stop; it exceeds the longest call to any MT5 server, so that a call under way
 	// can finish and be recorded.
 	ShutdownTimeout time.Duration

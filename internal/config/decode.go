@@ -88,6 +88,8 @@ func (r *reader) root(s *section, c *Config) {
 	schedules.schedule("verify", &c.Schedules.Verify)
 	schedules.close()
 
+	c.Alerts = r.alerts(s.open("alerts"))
+
 	s.duration("shutdown_timeout", &c.ShutdownTimeout, r.safe(time.Second), 10*time.Minute)
 	s.close()
 }

@@ -47,6 +47,7 @@ func (r *reader) inspect(c *Config, credentialsDir string, now time.Time) {
 		c.MT5.Servers[name] = m
 		r.inspectMT5TLS(c, path+".tls", m.TLS)
 	}
+	r.inspectAlerts(c, credentialsDir)
 	r.inspectPair(c, "webhooks.tls", c.Webhooks.TLS, now)
 	r.inspectPair(c, "api.tls", c.API.TLS, now)
 }

@@ -124,9 +124,13 @@ func TestLoad_EveryVariantOfTheExampleLoadsWhereItsFilesAre(t *testing.T) {
 	}
 	f.write("secrets/stripe-next", "planted", 0o600)
 	f.write("secrets/mt5-manager", "planted", 0o600)
-	f.write("secrets/wallet-next", standardKey, 0o600)
-	writeMode(t, filepath.Join(credentials, "wallet_webhook_secret"), standardKey, 0o400)
-	for _, name := range []string{"tls/webhooks", "tls/api", "tls/mt5-roots"} {
+	for _, name := range []string{"secrets/wallet-next", "secrets/alert-webhook", "secrets/mail"} {
+		f.write(name, standardKey, 0o600)
+	}
+	for _, name := range []string{"wallet_webhook_secret", "alert_webhook_secret", "mail_password"} {
+		writeMode(t, filepath.Join(credentials, name), standardKey, 0o400)
+	}
+	for _, name := range []string{"tls/webhooks", "tls/api", "tls/mt5-roots", "tls/mail-roots", "tls/alert-roots"} {
 		f.pair(name, loadTime.AddDate(-1, 0, 0), loadTime.AddDate(1, 0, 0))
 	}
 	for _, v := range exampleVariants(readExample(t)) {
@@ -352,6 +356,27 @@ func TestLoad_KeysOfAStandardProviderAreLookedAt(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "cGxh")):
 			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+func TestLoad_AlertsAreLookedAt(t *testing.T) {
+	t.Parallel()
+	const sections = "alerts: {email: {server: \"mail.test:25\", username: u, password: {file: mail}, from: a@b.test, to: [c@d.test], ca_file: roots}, " +
+		"webhook: {url: \"https://x.test\", secret: {file: hook}, ca_file: roots}}\nlimits:"
+	for name, tc := range map[string]struct{ mail, hook, roots, says string }{
+		"no password":  {"", standardKey, "", "alerts.email.password"},
+		"short secret": {"planted", "whsec_cGxhbnRlZA==", "", "alerts.webhook.secret: file"},
+		"public key":   {"planted", "whpk_" + standardKey[6:], "", "holds a public key, which cannot sign"},
+		"no roots":     {"planted", standardKey, "planted", "holds no certificate in PEM form"},
+	} {
+		f := newFolder(t)
+		f.change("limits:", sections)
+		f.write("mail", tc.mail, 0o600)
+		f.write("hook", tc.hook, 0o600)
+		f.write("roots", tc.roots, 0o600)
+		if _, err := f.load(); err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "cGxh") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
