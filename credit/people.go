@@ -205,6 +205,9 @@ func NotThisDeal(d Dossier, p People, g Guard, deal Deal, holder ID) (Decision, 
 	case deal.Comment == string(row.Reference):
 		return Decision{}, Refuse("own_reference", "deal %d carries the reference of credit %d: it can be adopted, or be mended at MT5, but not be passed over",
 			deal.Ticket, row.ID)
+	case row.Reference.Damages(deal.Comment) && deal.Action == ActionBalance && deal.Amount.Equal(row.DealAmount()):
+		return Decision{}, Refuse("own_reference", "deal %d carries a damaged copy of the reference of credit %d over its very amount, so it is this payment: adopt it, with --comment %q",
+			deal.Ticket, row.ID, plain(deal.Comment))
 	case holder != 0:
 		return Decision{}, Refuse("deal_taken", "deal %d is recorded on credit %d, so looks pass it over already", deal.Ticket, holder)
 	case row.excludes(deal.Ticket):

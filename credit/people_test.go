@@ -290,6 +290,28 @@ func TestNotThisDeal_KeepsTheSetSortedAndBringsTheLookForward(t *testing.T) {
 	}
 }
 
+func TestNotThisDeal_ADamagedCopyOfOurReferenceOverTheRowsAmountIsThisPayment(t *testing.T) {
+	t.Parallel()
+	row := joinedRow(Unknown)
+	for name, c := range map[string]struct {
+		comment string
+		amount  Amount
+		code    string
+	}{
+		"cut":               {string(row.Reference)[:15], row.DealAmount(), "own_reference"},
+		"with more":         {string(row.Reference) + "X", row.DealAmount(), "own_reference"},
+		"another amount":    {string(row.Reference) + "X", row.DealAmount().Neg(), ""},
+		"a text of its own": {"by hand", row.DealAmount(), ""},
+	} {
+		deal := dealOf(row)
+		deal.Ticket, deal.Comment, deal.Amount = 2000, c.comment, c.amount
+		_, err := NotThisDeal(Dossier{Row: row}, twoPeople, guardAt(time.Hour), deal, 0)
+		if wantCode(t, err, c.code); t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
 func TestReplay_OfAnEventFromBeforeTheCutoverMakesNoRowThatPays(t *testing.T) {
 	t.Parallel()
 	e := paidEvent(1, noon, codeOf(1), usd(50000)) // the provider dates it after the cut-over, we had it before
