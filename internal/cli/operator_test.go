@@ -350,4 +350,3 @@ func TestWebhookReplay_EndsInTheSameCredit(t *testing.T) {
 		t.Errorf("audit:\n%s", out)
 	}
 }
-
