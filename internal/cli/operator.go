@@ -104,6 +104,9 @@ func (o *operator) explain(err error) error {
 
 // refusalText says of a refusal that it is one: the sentence alone may read like a result.
 func refusalText(p *admin.Problem) string {
+	if p.Code == "nobody" && strings.Contains(p.Detail, "names the first two") {
+		return "refused (" + p.Code + "): " + p.Detail + ", with: creditonce people bootstrap"
+	}
 	if p.Status == http.StatusForbidden {
 		return "refused (" + p.Code + "): " + p.Detail
 	}

@@ -192,7 +192,12 @@ func auditColumns() []column[admin.AuditEntry] {
 	return []column[a]{
 		{head: "no", value: func(r a) string { return r.ID }},
 		{head: "at UTC", narrow: true, value: func(r a) string { return utc(r.At) }},
-		{head: "who", value: func(r a) string { return r.Person }},
+		{head: "who", value: func(r a) string { // root is no person, and acts once
+			if r.Person == "" {
+				return r.User
+			}
+			return r.Person
+		}},
 		{head: "what", narrow: true, value: func(r a) string { return r.Result + " " + r.Kind }},
 		{head: "about", narrow: true, value: func(r a) string { return cut(r.Subject, 24) }},
 		{head: "reason", value: func(r a) string { return r.Reason }},
