@@ -39,6 +39,10 @@ func (r *run) lookups(ctx context.Context, product *Product) error {
 }
 
 func (r *run) lookup(ctx context.Context, s *service, code string) (Lookup, error) {
+	idle, err := ask(ctx, s, code, max(r.Span, 3*time.Second))
+	if err != nil {
+		return Lookup{}, err
+	}
 	loading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	span := max(r.Span, 3*time.Second)
@@ -57,7 +61,10 @@ func (r *run) lookup(ctx context.Context, s *service, code string) (Lookup, erro
 		return Lookup{}, err
 	}
 	p50, p99 := quantiles(took)
-	return Lookup{P50: milliseconds(p50), P99: milliseconds(p99)}, nil
+	idle50, idle99 := quantiles(idle)
+	return Lookup{
+		P50: milliseconds(p50), P99: milliseconds(p99), IdleP50: milliseconds(idle50), IdleP99: milliseconds(idle99),
+	}, nil
 }
 
 // ask looks at fixed moments within the span, after the load's own warm-up, and counts from the planned moment.

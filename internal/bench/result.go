@@ -50,12 +50,15 @@ type Paced struct {
 	Ratio float64 `json:"of_limit"`
 }
 
-// Lookup is GET /v1/deposits/{code}, 50 times a second, while 128 connections deliver.
+// Lookup is GET /v1/deposits/{code}, 50 times a second, while 128 connections deliver; and while nobody does, which
+// tells what the machine itself adds.
 type Lookup struct {
-	P50   float64 `json:"p50_ms"`
-	P99   float64 `json:"p99_ms"`
-	Limit float64 `json:"limit_ms"`
-	Ratio float64 `json:"of_limit"`
+	IdleP50 float64 `json:"idle_p50_ms"`
+	IdleP99 float64 `json:"idle_p99_ms"`
+	P50     float64 `json:"p50_ms"`
+	P99     float64 `json:"p99_ms"`
+	Limit   float64 `json:"limit_ms"`
+	Ratio   float64 `json:"of_limit"`
 }
 
 // Credited is how fast pending rows become done over the real wire: account, look, claim, balance call, verified deal.

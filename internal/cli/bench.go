@@ -138,6 +138,7 @@ func printBench(w io.Writer, r bench.Result) error {
 	row("")
 	row("latency\t\tp50 ms\tp99 ms\tlimit ms\tof limit")
 	row("webhook at %d/s\t\t%.2f\t%.2f\t%.2f\t%.2f", r.Paced.Rate, r.Paced.P50, r.Paced.P99, r.Paced.Limit, r.Paced.Ratio)
+	row("portal's look, no load\t\t%.2f\t%.2f", r.Lookup.IdleP50, r.Lookup.IdleP99)
 	row("portal's look, full load\t\t%.2f\t%.2f\t%.2f\t%.2f", r.Lookup.P50, r.Lookup.P99, r.Lookup.Limit, r.Lookup.Ratio)
 	row("")
 	row("pending to done\t/s\tper sync")
