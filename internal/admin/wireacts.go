@@ -146,6 +146,18 @@ type Service struct {
 	Sessions   []Session `json:"mt5_sessions"`
 	// Alarms that could not be delivered yet; -1 where the service sends none.
 	Alarms int `json:"undelivered_alarms"`
+	// AlarmChannels are the channels on which alarms wait.
+	AlarmChannels []AlarmChannel `json:"alarm_channels,omitempty"`
+}
+
+// AlarmChannel is one place where people are told, while something waits for it.
+type AlarmChannel struct {
+	Name     string    `json:"name"`
+	Waiting  int       `json:"waiting"` // notices that were not delivered yet
+	Oldest   time.Time `json:"oldest_at"`
+	Attempts int       `json:"attempts"`          // of the message that is being sent
+	Failure  string    `json:"failure,omitempty"` // of the last attempt
+	FailedAt time.Time `json:"failed_at,omitzero"`
 }
 
 // Session is one connection to an MT5 server.

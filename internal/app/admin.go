@@ -81,7 +81,8 @@ func (o *operators) place() string {
 // aboutService is what status tells about the process itself.
 func (a *App) aboutService() admin.Service {
 	path := StorePath(a.cfg.DataDir)
-	out := admin.Service{Version: Version(), StartedAt: a.process.At, Store: path, FreeBytes: -1, Alarms: a.undelivered(), Sessions: a.observer.board.sessions()}
+	out := admin.Service{Version: Version(), StartedAt: a.process.At, Store: path, FreeBytes: -1, Sessions: a.observer.board.sessions()}
+	out.Alarms, out.AlarmChannels = a.undelivered()
 	if info, err := os.Stat(path); err == nil {
 		out.StoreBytes = info.Size()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/admin"
 	"creditonce/internal/alert"
 	"creditonce/internal/config"
 )
@@ -86,18 +87,24 @@ func rootsOf(file string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// undelivered is how many notices the channel that is furthest behind has not delivered; -1 where there is no channel, or
-// the store does not say.
-func (a *App) undelivered() int {
+// undelivered is how many notices the channel that is furthest behind has not delivered, and the channels on which some
+// wait; -1 where there is no channel, or the store does not say.
+func (a *App) undelivered() (int, []admin.AlarmChannel) {
 	states, err := a.store.Channels(context.Background())
 	if err != nil || len(states) == 0 {
-		return -1
+		return -1, nil
 	}
 	most := 0
+	var waiting []admin.AlarmChannel
 	for _, s := range states {
-		most = max(most, s.Waiting)
+		if most = max(most, s.Waiting); s.Waiting > 0 {
+			waiting = append(waiting, admin.AlarmChannel{
+				Name: s.Channel.Name, Waiting: s.Waiting, Oldest: s.Oldest, Attempts: s.Channel.Attempts,
+				Failure: s.Channel.Failure, FailedAt: s.Channel.FailedAt,
+			})
+		}
 	}
-	return most
+	return most, waiting
 }
 
 // alerted logs an attempt to tell people.

@@ -39,7 +39,7 @@ func flagCompletions() map[string]map[string]cobra.CompletionFunc {
 	pem := files("pem", "crt")
 	return map[string]map[string]cobra.CompletionFunc{
 		"demo":     {"scenario": words(scenarioWords()...), "dir": folders()},
-		"sign":     {"ca-file": pem, "event": words(fakepsp.EventNames()...)},
+		"sign":     {"ca-file": pem, "event": words(slices.Concat(standardEvents(), fakepsp.EventNames())...)},
 		"keys new": {"scope": scopeWords},
 		"fakemt5": {
 			"world": files("json"), "password-file": files(), "journal": files(), "ca-out": pem, "key-file": pem,

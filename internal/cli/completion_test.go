@@ -56,7 +56,7 @@ func TestCompletion_OffersValuesOfFlags(t *testing.T) {
 		{"demo --scenario ", append([]string{demo.All}, scenarios...), noFiles},
 		{"demo --dir ", nil, foldersOnly},
 		{"demo --seed ", nil, noFiles},
-		{"sign --event ", fakepsp.EventNames(), noFiles},
+		{"sign --event ", slices.Concat([]string{"paid", "refund", "dispute"}, fakepsp.EventNames()), noFiles},
 		{"sign --code ", nil, noFiles},
 		{"sign --ca-file ", []string{"pem", "crt"}, byEnding},
 		{"serve --config ", []string{"yaml", "yml"}, byEnding},

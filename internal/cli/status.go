@@ -54,6 +54,11 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 	if err := head.write(w, ""); err != nil {
 		return err
 	}
+	if len(s.Service.AlarmChannels) > 0 {
+		if err := section(w, "alarms that wait", s.Service.AlarmChannels, alarmColumns(now)); err != nil {
+			return err
+		}
+	}
 	if err := section(w, "MT5 sessions", s.Service.Sessions, sessionColumns()); err != nil {
 		return err
 	}
@@ -107,6 +112,18 @@ func creditCounts(w io.Writer, s admin.Status, now time.Time) error {
 		counts.add(state, text)
 	}
 	return counts.write(w, "")
+}
+
+func alarmColumns(now time.Time) []column[admin.AlarmChannel] {
+	type x = admin.AlarmChannel
+	return []column[x]{
+		{head: "to", value: func(r x) string { return r.Name }},
+		{head: "waiting", value: func(r x) string { return fmt.Sprint(r.Waiting) }},
+		{head: "oldest UTC", value: func(r x) string { return utc(r.Oldest) }},
+		{head: "age", value: func(r x) string { return age(now, r.Oldest) }},
+		{head: "attempts", value: func(r x) string { return fmt.Sprint(r.Attempts) }},
+		{head: "why", value: func(r x) string { return r.Failure }},
+	}
 }
 
 func sessionColumns() []column[admin.Session] {
