@@ -135,7 +135,7 @@ func (s *Server) handler() http.Handler {
 // answer names the caller, bounds the request's time and writes one JSON answer.
 func (s *Server) answer(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		began := time.Now()
+		began := s.cfg.Now()
 		report := Report{Method: req.Method, Route: r.pattern, Status: http.StatusOK}
 		who := callerOf(req)
 		report.User, report.UID = who.name, who.peer.UID
@@ -152,7 +152,7 @@ func (s *Server) answer(r route) http.Handler {
 		} else if err := writeJSON(w, value); err != nil {
 			report.Err = err
 		}
-		report.Took = time.Since(began)
+		report.Took = s.cfg.Now().Sub(began)
 		s.cfg.Observer.Administered(req.Context(), report)
 	})
 }

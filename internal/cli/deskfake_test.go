@@ -269,7 +269,7 @@ func TestEveryAct_HasItsCommand(t *testing.T) {
 		}
 		for _, p := range l.Params {
 			_, given := a.Params[p.Name]
-			if p.Frozen == given && !(l.Kind == desk.ChangePerson) {
+			if p.Frozen == given && l.Kind != desk.ChangePerson {
 				t.Errorf("%s: parameter %s given %t, frozen %t", l.Kind, p.Name, given, p.Frozen)
 			}
 		}

@@ -30,7 +30,7 @@ func lister[T any](p *Process, noun, long, example string, columns []column[T],
 // shower makes the show command of one kind of record. Its record is one JSON object; as CSV a record with its
 // history has no form.
 func shower[T any](p *Process, use, short, long, example string, read func(*cobra.Command, *admin.Client, string) (T, error),
-	print func(io.Writer, T) error,
+	sheet func(io.Writer, T) error,
 ) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args(cobra.ExactArgs(1))}
 	o := operated(p, cmd)
@@ -39,13 +39,13 @@ func shower[T any](p *Process, use, short, long, example string, read func(*cobr
 		if err != nil {
 			return err
 		}
-		return show(o, v, print)
+		return show(o, v, sheet)
 	})
 	return cmd
 }
 
 // show prints one record.
-func show[T any](o *operator, v T, print func(io.Writer, T) error) error {
+func show[T any](o *operator, v T, sheet func(io.Writer, T) error) error {
 	switch o.output {
 	case outJSON:
 		return writeJSON(o.p.Stdout, v)
@@ -54,7 +54,7 @@ func show[T any](o *operator, v T, print func(io.Writer, T) error) error {
 	case outCSV:
 		return usagef("one record with all that belongs to it has no CSV; give -o json, or use list -o csv")
 	default:
-		return print(o.p.Stdout, v)
+		return sheet(o.p.Stdout, v)
 	}
 }
 

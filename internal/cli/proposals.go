@@ -72,7 +72,7 @@ func confirmCommand(p *Process) *cobra.Command {
 
 // shownFirst shows the proposal before anything is decided; on stderr where stdout is for a program.
 func (o *operator) shownFirst(seen admin.Proposal) error {
-	var w io.Writer = o.p.Stdout
+	w := o.p.Stdout
 	if o.output != outTable {
 		w = o.p.Stderr
 	}
