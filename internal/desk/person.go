@@ -72,9 +72,12 @@ func whois(a Actor, people []Person) (Person, error) {
 	}
 	switch {
 	case len(people) == 0:
-		return Person{}, credit.Refuse("nobody", "this store knows no people yet; root names the first two")
+		return Person{}, credit.Refuse("nobody", "this store knows no people yet; root names the first two: creditonce people bootstrap")
 	case a.Person != "":
 		return Person{}, credit.Refuse("nobody", "there is no person %q", a.Person)
+	}
+	if a.User == "root" {
+		return Person{}, credit.Refuse("nobody", "the account root belongs to no person, and none can have it; act from a person's own account")
 	}
 	return Person{}, credit.Refuse("nobody", "the account %q belongs to no person; two admins can add it", a.User)
 }
@@ -96,6 +99,11 @@ func checkPerson(p Person, others []Person) error {
 	if p.Name == "" || len(p.Name) > 200 {
 		return fmt.Errorf("person %s: a name of 1 to 200 bytes is needed: %w", p.ID, credit.ErrInvalid)
 	}
+	for _, o := range others {
+		if o.ID != p.ID && strings.EqualFold(nameKey(o.Name), nameKey(p.Name)) {
+			return credit.Refuse("same_name", "%s has the name %q already: one person is entered once, with every account; tell namesakes apart in their names", o.ID, o.Name)
+		}
+	}
 	for _, r := range p.Roles {
 		if !slices.Contains(Roles(), r) {
 			return fmt.Errorf("person %s: there is no role %q: %w", p.ID, r, credit.ErrInvalid)
@@ -116,6 +124,9 @@ func checkPerson(p Person, others []Person) error {
 	}
 	return nil
 }
+
+// nameKey is a full name without its blanks: nobody becomes two people by another spelling of one name.
+func nameKey(name string) string { return strings.Join(strings.Fields(name), "") }
 
 // list reads "a,b" as a sorted set.
 func list[T ~string](text string) []T {

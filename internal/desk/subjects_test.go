@@ -53,9 +53,9 @@ func (f *firm) subject(kind desk.Kind) desk.Act {
 	case desk.Probe:
 		return desk.Act{Kind: kind, Subject: "mt5/" + storetest.Server, Params: map[string]string{"login": "1001"}}
 	case desk.AddPerson:
-		return desk.Act{Kind: kind, Subject: "person/p" + n, Params: map[string]string{"name": "P", "roles": "viewer"}}
+		return desk.Act{Kind: kind, Subject: "person/p" + n, Params: map[string]string{"name": "P" + n, "roles": "viewer"}}
 	case desk.ChangePerson:
-		f.two("ada", "abe", desk.Act{Kind: desk.AddPerson, Subject: "person/p" + n, Params: map[string]string{"name": "P", "roles": "viewer"}})
+		f.two("ada", "abe", desk.Act{Kind: desk.AddPerson, Subject: "person/p" + n, Params: map[string]string{"name": "P" + n, "roles": "viewer"}})
 		return desk.Act{Kind: kind, Subject: "person/p" + n, Params: map[string]string{"roles": "operator"}}
 	case desk.NewKey, desk.RevokeKey:
 		number, _ := strconv.Atoi(n)
