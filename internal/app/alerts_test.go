@@ -18,8 +18,17 @@ import (
 type receiver struct {
 	*httptest.Server
 	down   atomic.Bool
-	alerts chan map[string]any
+	alerts chan told
 	faults chan error
+}
+
+// told is what one alert says.
+type told struct {
+	ID, Environment string
+	Notices         []struct {
+		Kind string
+		Task struct{ Kind string }
+	}
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -28,14 +37,14 @@ func newReceiver(t *testing.T) *receiver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &receiver{alerts: make(chan map[string]any, 100), faults: make(chan error, 100)}
+	r := &receiver{alerts: make(chan told, 100), faults: make(chan error, 100)}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if r.down.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		body, err := io.ReadAll(req.Body)
-		var message struct{ Data map[string]any }
+		var message struct{ Data told }
 		if err := errors.Join(err, verifier.Verify(req.Header, body, time.Now()), json.Unmarshal(body, &message)); err != nil {
 			r.faults <- err
 			return
@@ -77,10 +86,8 @@ func TestTaskIsToldByASignedWebhookAndAnAlarmThatFailsWaits(t *testing.T) {
 	}
 	select {
 	case data := <-hook.alerts:
-		notice := data["notices"].([]any)[0].(map[string]any)
-		task := notice["task"].(map[string]any)
-		if data["id"] != line["alert"] || data["environment"] != "test" || notice["kind"] != "task_opened" || task["kind"] != "unreadable" {
-			t.Errorf("told %v", data)
+		if data.ID != line["alert"] || data.Environment != "test" || len(data.Notices) != 1 || data.Notices[0].Kind != "task_opened" || data.Notices[0].Task.Kind != "unreadable" {
+			t.Errorf("told %+v", data)
 		}
 	case err := <-hook.faults:
 		t.Fatalf("the receiver refuses: %v", err)
