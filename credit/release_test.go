@@ -106,3 +106,16 @@ func TestReleaseAmount_IsWhatCameInAtTheDepositsRateRoundedDown(t *testing.T) {
 		}
 	}
 }
+
+func TestRelease_OfARowThatWasPendingOnAnEarlierDayCountsToday(t *testing.T) {
+	t.Parallel()
+	d := dossierHeld(HoldByHand)
+	d.Row.PendingAt = noon.Add(-24 * time.Hour)
+	dec, err := Release(d, twoPeople, guardAt(time.Hour), IntakeRules{Now: noon}, Amount{}, usd(50000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after, _, err := Apply(d.Row, *dec.Move); err != nil || !after.PendingAt.Equal(noon) {
+		t.Errorf("counts in the day of %s, %v", after.PendingAt, err)
+	}
+}
