@@ -37,21 +37,29 @@ func (k *Keeper) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sweep claimed rows: %w", err)
 	}
-	far := schedule.Add(max(farthest, k.Timing.HeldGrace))
-	for _, state := range []State{Unknown, Pending, Held} {
-		err := k.each(ctx, state, func(c Credit) (*Transition, []Task) {
-			// A held row without a next turn waits for a person; the others are never without one.
-			if (c.NextAt.IsZero() && state == Held) || (!c.NextAt.IsZero() && !c.NextAt.After(far)) {
-				return nil, nil
-			}
-			t := rescheduled(now, keeperActor, state, schedule)
-			return &t, nil
-		})
-		if err != nil {
-			return fmt.Errorf("sweep %s rows: %w", state, err)
+	for _, state := range []State{Unknown, Pending} {
+		if err := k.bringForward(ctx, state, now, schedule); err != nil {
+			return err
 		}
 	}
 	return k.unserved(ctx, now, schedule)
+}
+
+// bringForward makes due now what was planned too far ahead by another clock. A held row without a next turn waits
+// for a person; the others are never without one.
+func (k *Keeper) bringForward(ctx context.Context, state State, now, schedule time.Time) error {
+	far := schedule.Add(max(farthest, k.Timing.HeldGrace))
+	err := k.each(ctx, state, func(c Credit) (*Transition, []Task) {
+		if (c.NextAt.IsZero() && state == Held) || (!c.NextAt.IsZero() && !c.NextAt.After(far)) {
+			return nil, nil
+		}
+		t := rescheduled(now, keeperActor, state, schedule)
+		return &t, nil
+	})
+	if err != nil {
+		return fmt.Errorf("sweep %s rows: %w", state, err)
+	}
+	return nil
 }
 
 // unserved shows a person every open row whose MT5 server has gone from the configuration: no lane takes it up, so
@@ -78,6 +86,13 @@ func (k *Keeper) unserved(ctx context.Context, now, schedule time.Time) error {
 
 // Run works until ctx ends or the store stops. It returns nil when ctx ended it.
 func (k *Keeper) Run(ctx context.Context) error {
+	// Held rows may be many and none is urgent: the service does not wait for their sweep.
+	if err := k.bringForward(ctx, Held, k.Clock.Now(), k.Process.Schedule(k.Clock)); err != nil && ctx.Err() == nil {
+		if errors.Is(err, ErrStopped) {
+			return fmt.Errorf("keeper: %w", err)
+		}
+		k.Observer.Note(ctx, Note{What: "held rows not swept; the next start does", Err: err})
+	}
 	for k.Clock.Wait(ctx, k.Clock.Boot()+keeperEvery, nil) == nil {
 		err := k.round(ctx)
 		switch {
