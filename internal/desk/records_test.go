@@ -216,6 +216,10 @@ func TestKeys_OfConfigurationAndStoreLiveSideBySide(t *testing.T) {
 	if got := live(); !slices.Equal(got, []string{"from-config"}) || f.keys != 2 {
 		t.Errorf("live after the revocation: %v", got)
 	}
+	_, err = f.svc.Submit(t.Context(), by("ada"), desk.Act{Kind: desk.NewKey, Subject: "key/again", Params: map[string]string{
+		"sha256": out.Proposal.Act.Params["sha256"], "scopes": "deposits:read",
+	}}, "r")
+	f.refused(err, "key_known") // a revoked secret never comes back, under any name
 	all, err := f.svc.Keys(t.Context(), by("vera"))
 	if err != nil || len(all) != 2 || all[0].Source != desk.FromConfig || all[1].RevokedBy != "ada, confirmed by abe" {
 		t.Errorf("keys %+v, %v", all, err)
