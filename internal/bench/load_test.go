@@ -109,7 +109,7 @@ func TestLoad_ClosedLoopCountsItsSpanAlone(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, func(int64) int { return 200 })
 	l := r.load()
-	l.Span = 50 * time.Millisecond
+	l.Span = time.Second // on a crowded machine an answer may take a while
 	got, err := runLoad(t.Context(), l)
 	if err != nil {
 		t.Fatal(err)
