@@ -79,6 +79,7 @@ func TestVerify_FindsEveryKindOfDamage(t *testing.T) {
 		{"entry with another login", firstKey("credit work by time", func(b *bolt.Bucket, k, _ []byte) error { return b.Put(k, id(4711)) }), `bucket "credit work by time": the entry of row`},
 		{"lost row", firstKey("credits", func(b *bolt.Bucket, k, _ []byte) error { return b.Delete(k) }), `leads to row 1, which does not exist`},
 		{"edited amount", edit("credits", id(2), `"minor":"700","currency":"USD","exponent":2},"reference"`, `"minor":"900","currency":"USD","exponent":2},"reference"`), `credit 2 is over 9.00 USD, its deposit 2 says 7.00 USD`},
+		{"lowered amount", edit("credits", id(2), `"minor":"700","currency":"USD","exponent":2},"reference"`, `"minor":"600","currency":"USD","exponent":2},"reference"`), `credit 2 is over 6.00 USD, its deposit 2 says 7.00 USD`},
 		{"edited reference", edit("credits", id(2), `"reference":"dep:`, `"reference":"ref:`), `bucket "credits": credit 2 has the reference ref:`},
 		{"edited payment", edit("credits", id(2), `"payment":"pay-`, `"payment":"pax-`), `its unit gives dep:`},
 		{"edited login", edit("credits", id(2), `"login":"1001"`, `"login":"1002"`), `credit 2 and its deposit 2 disagree on server, login, client or time`},
