@@ -54,7 +54,7 @@ func (r *run) lookup(ctx context.Context, s *service, code string) (Lookup, erro
 	took, err := ask(ctx, s, code, span)
 	if err != nil {
 		cancel()
-		_ = <-loaded // it was ended, and says so
+		<-loaded //nolint:errcheck // it was ended, and says so
 		return Lookup{}, err
 	}
 	if err := <-loaded; err != nil {
