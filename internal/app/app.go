@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -213,12 +212,6 @@ func (a *App) wake(server string) {
 		}
 	}
 }
-
-// WebhooksAddr is where the public listener listens, once Run has said that it serves.
-func (a *App) WebhooksAddr() net.Addr { return a.public.addr() }
-
-// APIAddr is where the portal's API listens, once Run has said that it serves.
-func (a *App) APIAddr() net.Addr { return a.portal.addr() }
 
 // random draws 128 bits as hex: process ids, claim tokens, request ids.
 func random() string {
