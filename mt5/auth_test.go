@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -315,5 +316,17 @@ func TestReady_ReportsAServerWhoseZoneMovedSinceItWasProbed(t *testing.T) {
 		if got := len(seen.moved) == 2; got != test.moved || got && (seen.moved[0] != test.known || seen.moved[1] != 2*time.Hour) {
 			t.Errorf("known %s: reported %v", test.known, seen.moved)
 		}
+	}
+}
+
+func TestRefusedConnections_AreSaidOnceAndInOneLine(t *testing.T) {
+	t.Parallel()
+	first, second := refusedAddress(t), refusedAddress(t)
+	r := newRig(t)
+	r.session.cfg.Addresses = []string{first, second}
+	err := r.session.Ready(t.Context())
+	want := "mt5 main: connect: " + first + ": connection refused; " + second + ": connection refused"
+	if err == nil || err.Error() != want || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Fatalf("got %q, want %q", err, want)
 	}
 }

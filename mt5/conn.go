@@ -81,13 +81,27 @@ func (s *Session) dial(ctx context.Context, address string) (*wire, error) {
 	s.dials++
 	raw, err := dial(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, dialCause(err)
 	}
 	w, err := s.shakeHands(ctx, raw, address)
 	if err != nil {
 		return nil, errors.Join(err, raw.Close())
 	}
 	return w, nil
+}
+
+// dialCause takes off what the net package says beside the cause of a failed dial, "dial tcp 192.0.2.7:443: connect: ": who
+// reports the failure has named the act and the address.
+func dialCause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		err = op.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	return err
 }
 
 func (s *Session) shakeHands(ctx context.Context, raw net.Conn, address string) (*wire, error) {

@@ -43,20 +43,24 @@ func (s *Session) connect(ctx context.Context) error {
 
 // dialAny tries the addresses in order, beginning with the last good one.
 func (s *Session) dialAny(ctx context.Context) (*wire, string, error) {
-	var failures []error
+	var failures error // in one line: it stands in a list's column
 	for range s.cfg.Addresses {
 		address := s.cfg.Addresses[s.address]
 		w, err := s.dial(ctx, address)
 		if err == nil {
 			return w, address, nil
 		}
-		failures = append(failures, fmt.Errorf("%s: %w", address, err))
+		if err = fmt.Errorf("%s: %w", address, err); failures == nil {
+			failures = err
+		} else {
+			failures = fmt.Errorf("%w; %w", failures, err)
+		}
 		s.address = (s.address + 1) % len(s.cfg.Addresses)
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return nil, "", errors.Join(failures...)
+	return nil, "", failures
 }
 
 // introduce authenticates both ways and compares the server's own name with the configured one.
