@@ -22,7 +22,7 @@ type act struct {
 // command builds it.
 func (a act) command(p *Process) *cobra.Command {
 	cmd := &cobra.Command{Use: a.use, Short: a.short, Long: a.long, Example: a.example, Args: args(cobra.ExactArgs(a.words))}
-	o := operated(p, cmd)
+	o := operatedOne(p, cmd)
 	var reason string
 	if a.reasoned {
 		cmd.Flags().StringVar(&reason, "reason", "", "why, for the record (required)")

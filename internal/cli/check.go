@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -28,7 +30,7 @@ func checkCommand(p *Process) *cobra.Command {
 			if len(given) == 1 {
 				path = given[0]
 			}
-			c, err := loadConfig(p, path)
+			c, err := loadNamed(p, path, "as the argument")
 			if err != nil {
 				return err
 			}
@@ -40,12 +42,20 @@ func checkCommand(p *Process) *cobra.Command {
 // loadConfig reads the configuration at path for any command. Faults and warnings are printed here; the error then
 // only carries the exit code.
 func loadConfig(p *Process, path string) (*config.Config, error) {
+	return loadNamed(p, path, "with --config")
+}
+
+// loadNamed is loadConfig for a command whose configuration is named in its own way.
+func loadNamed(p *Process, path, how string) (*config.Config, error) {
 	if path == "" {
 		_, _ = fmt.Fprintf(p.Stderr, "creditonce: no configuration: %s is not set, and there is no %s\n"+
 			"To see creditonce work without one: creditonce demo\n"+
 			"To write one: start from config.example.yaml, then run: creditonce check FILE\n",
 			config.PathVariable, strings.Join(config.SearchPath(), " and no "))
 		return nil, exitWith(ExitBadConfig, nil)
+	}
+	if err := unreadable(p, path, how); err != nil {
+		return nil, exitWith(ExitBadConfig, err)
 	}
 	c, err := config.Load(path, p.configEnv())
 	var faults *config.Faults
@@ -64,6 +74,32 @@ func loadConfig(p *Process, path string) (*config.Config, error) {
 		_, _ = fmt.Fprintf(p.Stderr, "warning: %v\n", w)
 	}
 	return c, nil
+}
+
+// unreadable says why there is no text to check at path, and what to do: nothing can be corrected in such a file.
+func unreadable(p *Process, path, how string) error {
+	f, err := os.Open(path)
+	if err == nil {
+		info, err := f.Stat()
+		_ = f.Close() // it was only looked at
+		if err == nil && info.IsDir() {
+			return fmt.Errorf("the configuration cannot be read: %s is a folder; name the file in it %s", path, how)
+		}
+		return nil
+	}
+	named := ""
+	if path == p.Getenv(config.PathVariable) {
+		named = " (which " + config.PathVariable + " names)"
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("no configuration: there is no file %s%s; name the one you mean %s or in %s, or write it: start from config.example.yaml, "+
+			"then run: creditonce check %s", path, named, how, config.PathVariable, path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("the configuration cannot be read: you may not open %s%s; run this as the service's user", path, named)
+	default:
+		return fmt.Errorf("the configuration cannot be read: %w; name the one you mean %s or in %s", err, how, config.PathVariable)
+	}
 }
 
 func count(n int, thing string) string {

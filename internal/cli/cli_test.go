@@ -229,7 +229,7 @@ func TestCheck_FaultsAreAllListedWithTheirPlaceAndExit78(t *testing.T) {
 func TestCheck_MissingFileSaysSo(t *testing.T) {
 	t.Parallel()
 	got := run("check", filepath.Join(t.TempDir(), "none.yaml"))
-	if got.code != ExitBadConfig || !strings.Contains(got.stderr, "no such file") {
+	if got.code != ExitBadConfig || !strings.Contains(got.stderr, "there is no file") {
 		t.Fatalf("got %+v", got)
 	}
 }

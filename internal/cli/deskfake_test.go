@@ -156,7 +156,11 @@ func desktop(t *testing.T) (*scripted, func(arguments ...string) result) {
 		Desk: d, Now: func() time.Time { return fixedNow }, Observer: quiet{},
 		Service: func() admin.Service {
 			return admin.Service{
-				Version: "v1.0.0", StartedAt: fixedNow.Add(-26 * time.Hour), Store: "/var/lib/creditonce/creditonce.db", StoreBytes: 3 << 30, FreeBytes: 120 << 30, Alarms: 1,
+				Version: "v1.0.0", StartedAt: fixedNow.Add(-26 * time.Hour), Store: "/var/lib/creditonce/creditonce.db", StoreBytes: 3 << 30, FreeBytes: 120 << 30, Alarms: 3,
+				AlarmChannels: []admin.AlarmChannel{
+					{Name: "email ops@broker.example", Waiting: 3, Oldest: fixedNow.Add(-90 * time.Minute), Attempts: 14, Failure: "send e-mail by mail.broker.example:587: connection refused", FailedAt: fixedNow.Add(-2 * time.Minute)},
+					{Name: "webhook", Waiting: 1, Oldest: fixedNow.Add(-10 * time.Second)},
+				},
 				Sessions: []admin.Session{
 					{Server: "main", Index: 0, Open: true, Address: "192.0.2.7:443", Since: fixedNow.Add(-26 * time.Hour)},
 					{Server: "main", Index: 1, Since: fixedNow.Add(-time.Minute), Reason: "connection reset"},

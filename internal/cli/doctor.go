@@ -54,6 +54,9 @@ func loadForDoctor(p *Process, path string) (*config.Config, app.Diagnosis) {
 	if path == "" {
 		return fault("there is none where it is looked for", "creditonce help config")
 	}
+	if err := unreadable(p, path, "with --config"); err != nil {
+		return fault(err.Error(), "creditonce help config")
+	}
 	c, err := config.Load(path, p.configEnv())
 	var faults *config.Faults
 	switch {

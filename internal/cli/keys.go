@@ -41,7 +41,7 @@ func keysNewCommand(p *Process) *cobra.Command {
 		Example: "  creditonce keys new --name portal --scope deposits:write --scope deposits:read",
 		Args:    args(cobra.NoArgs),
 	}
-	o := operated(p, cmd)
+	o := operatedOne(p, cmd)
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
 		if err := checkKey(name, scopes); err != nil {
 			return err

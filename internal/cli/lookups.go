@@ -33,7 +33,7 @@ func shower[T any](p *Process, use, short, long, example string, read func(*cobr
 	sheet func(io.Writer, T) error,
 ) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args(cobra.ExactArgs(1))}
-	o := operated(p, cmd)
+	o := operatedOne(p, cmd)
 	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
 		v, err := read(cmd, c, given[0])
 		if err != nil {
@@ -51,8 +51,6 @@ func show[T any](o *operator, v T, sheet func(io.Writer, T) error) error {
 		return writeJSON(o.p.Stdout, v)
 	case outLines:
 		return render(o.p.Stdout, outLines, []T{v}, nil)
-	case outCSV:
-		return usagef("one record with all that belongs to it has no CSV; give -o json, or use list -o csv")
 	default:
 		return sheet(o.p.Stdout, v)
 	}
@@ -127,7 +125,7 @@ func eventsCommand(p *Process) *cobra.Command {
 		Long:    "show prints a webhook as it was received. With --raw it prints the body alone, byte for byte, as evidence.",
 		Example: "  creditonce events show 4\n  creditonce events show 4 --raw > body.json", Args: args(cobra.ExactArgs(1)),
 	}
-	o := operated(p, showing)
+	o := operatedOne(p, showing)
 	showing.Flags().BoolVar(&raw, "raw", false, "the body alone, byte for byte")
 	showing.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
 		v, err := c.Event(cmd.Context(), numberOf(given[0], "event/"))

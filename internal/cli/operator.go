@@ -28,6 +28,7 @@ type operator struct {
 	config string
 	socket string
 	output string
+	single bool // the answer is one record with all that belongs to it: no CSV
 }
 
 // operated adds the flags of a command that asks the service. With lists its answer has the formats of -o.
@@ -39,15 +40,26 @@ func operated(p *Process, cmd *cobra.Command) *operator {
 	return o
 }
 
+// operatedOne is operated for a command whose answer is one record.
+func operatedOne(p *Process, cmd *cobra.Command) *operator {
+	o := operated(p, cmd)
+	o.single = true
+	cmd.Flags().Lookup("output").Usage = "table, json or jsonl"
+	return o
+}
+
 // run makes RunE of a command: it checks -o, finds the socket and turns the service's errors into exit codes.
 func (o *operator) run(do func(cmd *cobra.Command, c *admin.Client, given []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, given []string) error {
-		if !slices.Contains(outputs(), o.output) {
+		switch {
+		case !slices.Contains(outputs(), o.output):
 			return usagef("-o %q is not known; give one of: %s", o.output, strings.Join(outputs(), ", "))
+		case o.single && o.output == outCSV: // refused before anything is done
+			return usagef("one record with all that belongs to it has no CSV; nothing was done: give -o json, or use list -o csv")
 		}
 		path, err := o.path()
 		if err != nil {
-			return err
+			return o.explain(err)
 		}
 		return o.explain(do(cmd, admin.NewClient(path), given))
 	}
@@ -84,21 +96,47 @@ func (o *operator) explain(err error) error {
 	switch {
 	case errors.As(err, &away):
 		p = &admin.Problem{Title: "No answer", Status: http.StatusBadGateway, Code: "unreachable", Detail: away.Error()}
-	case !errors.As(err, &p):
+		return inForm(o.p, o.output, awayCode(away), p)
+	case errors.As(err, &p):
+		return inForm(o.p, o.output, problemCode(p.Status), p)
+	default:
+		return saidInForm(o.p, o.output, err)
+	}
+}
+
+// saidInForm gives an error of the command line itself in the form that -o asks for. What was printed already, stays.
+func saidInForm(p *Process, output string, err error) error {
+	code := codeOf(err)
+	var exit *exitError
+	if code == ExitDone || (errors.As(err, &exit) && exit.err == nil) || (output != outJSON && output != outLines) {
 		return err
 	}
-	code := problemCode(p.Status)
-	if away != nil {
-		code = awayCode(away)
+	problem := &admin.Problem{Title: "Failed", Status: http.StatusInternalServerError, Code: "failed", Detail: err.Error()}
+	switch code {
+	case ExitUsage:
+		problem.Title, problem.Status, problem.Code = "Cannot be understood", http.StatusBadRequest, "usage"
+	case ExitFound:
+		problem.Title, problem.Status, problem.Code = "Something was found", http.StatusConflict, "found"
+	case ExitNoAnswer:
+		problem.Title, problem.Status, problem.Code = "No complete answer", http.StatusGatewayTimeout, "no_answer"
+	case ExitRefused:
+		problem.Title, problem.Status, problem.Code = "Refused", http.StatusForbidden, "refused"
+	case ExitBadConfig:
+		problem.Title, problem.Code = "The configuration is wrong", "configuration"
 	}
-	if o.output != outJSON && o.output != outLines {
-		return exitWith(code, errors.New(refusalText(p)))
+	return inForm(p, output, code, problem)
+}
+
+// inForm ends the command with a problem: a sentence for people, one line of JSON on stderr for programs.
+func inForm(p *Process, output string, code int, problem *admin.Problem) error {
+	if output != outJSON && output != outLines {
+		return exitWith(code, errors.New(refusalText(problem)))
 	}
-	text, failed := json.Marshal(p)
+	text, failed := json.Marshal(problem)
 	if failed != nil {
 		return failed
 	}
-	_, _ = fmt.Fprintf(o.p.Stderr, "%s\n", text)
+	_, _ = fmt.Fprintf(p.Stderr, "%s\n", text)
 	return exitWith(code, nil)
 }
 

@@ -110,7 +110,7 @@ func bootstrapCommand(p *Process) *cobra.Command {
 		Example: "  creditonce people bootstrap 'anna:Anna Lim:anna:admin,maker' 'ben:Ben Koh:ben:admin,checker' --reason 'first start'",
 		Args:    args(cobra.ExactArgs(2)),
 	}
-	o := operated(p, cmd)
+	o := operatedOne(p, cmd)
 	var reason string
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record (required)")
 	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {

@@ -41,10 +41,11 @@ func confirmCommand(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "confirm PROPOSAL --hash HASH", Short: "Agree to a proposal, and do it",
 		Long: "confirm shows what the proposal would do and does it, when you say that you have seen exactly this: by its hash (its\n" +
-			"first 12 characters suffice), or by --yes for what is shown now. With neither it shows and does nothing.",
+			"first 12 characters suffice), or by --yes for what is shown now. With neither it shows and does nothing. With -o json,\n" +
+			"jsonl or csv nothing is shown before: give the hash that proposals show -o json prints as digest.",
 		Example: "  creditonce proposals confirm 5 --hash 3f9a01c2d4e5 --reason 'compared with the statement'", Args: args(cobra.ExactArgs(1)),
 	}
-	o := operated(p, cmd)
+	o := operatedOne(p, cmd)
 	var hash, reason string
 	var yes bool
 	cmd.Flags().StringVar(&hash, "hash", "", "the proposal's hash as proposals show prints it")
@@ -54,6 +55,10 @@ func confirmCommand(p *Process) *cobra.Command {
 		seen, err := c.Proposal(cmd.Context(), given[0])
 		if err != nil {
 			return err
+		}
+		if o.output != outTable && hash == "" {
+			return usagef("no --hash; nothing was done: creditonce proposals show %s -o %s prints the proposal with its hash (digest), give that here",
+				seen.ID, outJSON)
 		}
 		if err := o.shownFirst(seen); err != nil {
 			return err
@@ -70,16 +75,15 @@ func confirmCommand(p *Process) *cobra.Command {
 	return cmd
 }
 
-// shownFirst shows the proposal before anything is decided; on stderr where stdout is for a program.
+// shownFirst shows the proposal to a person before anything is decided. A program has its hash from having read it.
 func (o *operator) shownFirst(seen admin.Proposal) error {
-	w := o.p.Stdout
 	if o.output != outTable {
-		w = o.p.Stderr
+		return nil
 	}
-	if err := proposalSheet(w, seen); err != nil {
+	if err := proposalSheet(o.p.Stdout, seen); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w)
+	_, err := fmt.Fprintln(o.p.Stdout)
 	return err
 }
 
@@ -106,7 +110,7 @@ func rejectCommand(p *Process) *cobra.Command {
 		Use: "reject PROPOSAL", Short: "End a proposal undone", Long: "reject ends a proposal. Whoever made it may withdraw it so, too.",
 		Example: "  creditonce proposals reject 5 --reason 'wrong ticket'", Args: args(cobra.ExactArgs(1)),
 	}
-	o := operated(p, cmd)
+	o := operatedOne(p, cmd)
 	var reason string
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record (required)")
 	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {

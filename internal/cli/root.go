@@ -70,9 +70,11 @@ func newRoot(p *Process) *cobra.Command {
 			"  creditonce help states",
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return orient(cmd, p) },
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate(versionLine())
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)

@@ -17,7 +17,7 @@ func statusCommand(p *Process) *cobra.Command {
 			"oldest that is in doubt, the open tasks by kind, what waits for a second person, disk, alarms that could not be sent.",
 		Example: "  creditonce status\n  creditonce status -o json", Args: args(cobra.NoArgs),
 	}
-	o := operated(p, cmd)
+	o := operatedOne(p, cmd)
 	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, _ []string) error {
 		s, err := c.Status(cmd.Context())
 		if err != nil {
@@ -55,7 +55,7 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 		return err
 	}
 	if len(s.Service.AlarmChannels) > 0 {
-		if err := section(w, "alarms that wait", s.Service.AlarmChannels, alarmColumns(now)); err != nil {
+		if err := waitingAlarms(w, s.Service.AlarmChannels, now); err != nil {
 			return err
 		}
 	}
@@ -114,6 +114,22 @@ func creditCounts(w io.Writer, s admin.Status, now time.Time) error {
 	return counts.write(w, "")
 }
 
+// waitingAlarms tells below the table why each did not go out: the reason of a mail server is longer than a column.
+func waitingAlarms(w io.Writer, channels []admin.AlarmChannel, now time.Time) error {
+	if err := section(w, "alarms that wait", channels, alarmColumns(now)); err != nil {
+		return err
+	}
+	for _, c := range channels {
+		if c.Failure == "" {
+			continue
+		}
+		if _, err := fmt.Fprintln(w, cut(plain(c.Name+": "+c.Failure), tableWidth)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func alarmColumns(now time.Time) []column[admin.AlarmChannel] {
 	type x = admin.AlarmChannel
 	return []column[x]{
@@ -122,7 +138,6 @@ func alarmColumns(now time.Time) []column[admin.AlarmChannel] {
 		{head: "oldest UTC", value: func(r x) string { return utc(r.Oldest) }},
 		{head: "age", value: func(r x) string { return age(now, r.Oldest) }},
 		{head: "attempts", value: func(r x) string { return fmt.Sprint(r.Attempts) }},
-		{head: "why", value: func(r x) string { return r.Failure }},
 	}
 }
 

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,32 +14,52 @@ import (
 )
 
 func verifyCommand(p *Process) *cobra.Command {
-	var path string
+	var path, output string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check a whole store that no service has open",
 		Long: "verify reads every record of the store, recomputes every index, checksum, reference and history chain, and prints\n" +
-			"what does not agree. It changes nothing. Stop the service first: one process has the store open at a time.",
-		Example: "  creditonce verify --config /etc/creditonce/config.yaml",
+			"what does not agree. It changes nothing. Stop the service first: one process has the store open at a time.\n" +
+			"With -o json it prints one object with everything, with jsonl and csv what does not agree and the open tasks. It ends\n" +
+			"with 3 when something does not agree.",
+		Example: "  creditonce verify --config /etc/creditonce/config.yaml\n  creditonce verify -o json",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(p, chosen(p, path))
-			if err != nil {
-				return err
+			if !slices.Contains(outputs(), output) {
+				return usagef("-o %q is not known; give one of: %s", output, strings.Join(outputs(), ", "))
 			}
-			in, err := app.Verify(cmd.Context(), c, progressLine(p))
-			switch {
-			case app.IsRunning(err):
-				return exitWith(ExitNoAnswer, fmt.Errorf("%w; a running service verifies its own store at schedules.verify (%s, UTC) and logs what it finds; "+
-					"to verify now, stop it first, or ask it how it is: creditonce status", err, scheduleText(c.Schedules.Verify)))
-			case err != nil:
-				return err
-			}
-			return printInspection(p, in)
+			return saidInForm(p, output, verify(cmd.Context(), p, chosen(p, path), output))
 		},
 	}
 	configFlag(cmd, &path)
+	cmd.Flags().StringVarP(&output, "output", "o", outTable, "table, json, jsonl or csv")
 	return cmd
+}
+
+func verify(ctx context.Context, p *Process, path, output string) error {
+	c, err := loadConfig(p, path)
+	if err != nil {
+		return err
+	}
+	var progress func(done, total int)
+	if output == outTable {
+		progress = progressLine(p)
+	}
+	in, err := app.Verify(ctx, c, progress)
+	switch {
+	case app.IsRunning(err):
+		return exitWith(ExitNoAnswer, fmt.Errorf("%w; a running service verifies its own store at schedules.verify (%s, UTC) and logs what it finds; "+
+			"to verify now, stop it first, or ask it how it is: creditonce status", err, scheduleText(c.Schedules.Verify)))
+	case err != nil:
+		return err
+	}
+	if err := printInspection(p.Stdout, output, in); err != nil {
+		return fmt.Errorf("print what was verified: %w", err)
+	}
+	if len(in.Findings) > 0 {
+		return exitWith(ExitFound, fmt.Errorf("%s in %s; keep a copy of the file, start nothing on it, and ask for help", count(len(in.Findings), "finding"), in.Path))
+	}
+	return nil
 }
 
 // scheduleText names a schedule; "" is how the configuration says never.
@@ -61,25 +84,69 @@ func progressLine(p *Process) func(done, total int) {
 	}
 }
 
-func printInspection(p *Process, in app.Inspection) error {
-	states := map[string]int{}
+// verified is what verify prints for programs.
+type verified struct {
+	Store    string         `json:"store"`
+	Mode     string         `json:"mode"`
+	Events   int            `json:"events"`
+	Credits  map[string]int `json:"credits"` // by state
+	Tasks    []verifiedItem `json:"open_tasks"`
+	Findings []verifiedItem `json:"findings"`
+}
+
+// verifiedItem is one thing for a person: Kind is "finding", or the kind of an open task.
+type verifiedItem struct {
+	Kind    string `json:"kind"`
+	Subject string `json:"subject,omitempty"`
+	Text    string `json:"text"`
+}
+
+func verifiedOf(in app.Inspection) verified {
+	v := verified{Store: in.Path, Mode: in.Mode, Events: in.Events, Credits: map[string]int{}, Tasks: []verifiedItem{}, Findings: []verifiedItem{}}
+	for _, state := range stateOrder {
+		v.Credits[state] = 0
+	}
 	for _, r := range in.Rows {
-		states[r.State]++
+		v.Credits[r.State]++
 	}
-	_, _ = fmt.Fprintf(p.Stdout, "store    %s\nmode     %s\nevents   %d\nrows     %d", in.Path, in.Mode, in.Events, len(in.Rows))
-	for _, s := range slices.Sorted(maps.Keys(states)) {
-		_, _ = fmt.Fprintf(p.Stdout, "  %s %d", s, states[s])
-	}
-	_, _ = fmt.Fprintf(p.Stdout, "\ntasks    %d open\n", len(in.OpenTasks))
 	for _, t := range in.OpenTasks {
-		_, _ = fmt.Fprintf(p.Stdout, "  %-18s %-24s %s\n", t.Kind, t.Entity, t.Summary)
-	}
-	if len(in.Findings) == 0 {
-		_, err := fmt.Fprintln(p.Stdout, "everything agrees")
-		return err
+		v.Tasks = append(v.Tasks, verifiedItem{Kind: t.Kind, Subject: t.Entity, Text: t.Summary})
 	}
 	for _, f := range in.Findings {
-		_, _ = fmt.Fprintln(p.Stdout, "does not agree:", f)
+		v.Findings = append(v.Findings, verifiedItem{Kind: "finding", Text: f})
 	}
-	return exitWith(ExitFound, fmt.Errorf("%s in %s; keep a copy of the file, start nothing on it, and ask for help", count(len(in.Findings), "finding"), in.Path))
+	return v
+}
+
+// printInspection writes what verify found in one of the formats of -o.
+func printInspection(w io.Writer, output string, in app.Inspection) error {
+	v := verifiedOf(in)
+	switch output {
+	case outJSON:
+		return writeJSON(w, v)
+	case outLines, outCSV:
+		return render(w, output, slices.Concat(v.Findings, v.Tasks), []column[verifiedItem]{
+			{head: "kind", value: func(i verifiedItem) string { return i.Kind }},
+			{head: "subject", value: func(i verifiedItem) string { return i.Subject }},
+			{head: "text", value: func(i verifiedItem) string { return i.Text }},
+		})
+	}
+	text := fmt.Sprintf("store    %s\nmode     %s\nevents   %d\nrows     %d", v.Store, v.Mode, v.Events, len(in.Rows))
+	for _, state := range slices.Sorted(maps.Keys(v.Credits)) {
+		if n := v.Credits[state]; n > 0 {
+			text += fmt.Sprintf("  %s %d", state, n)
+		}
+	}
+	text += fmt.Sprintf("\ntasks    %d open\n", len(v.Tasks))
+	for _, t := range v.Tasks {
+		text += fmt.Sprintf("  %-18s %-24s %s\n", plain(t.Kind), plain(t.Subject), plain(t.Text))
+	}
+	for _, f := range v.Findings {
+		text += "does not agree: " + plain(f.Text) + "\n"
+	}
+	if len(v.Findings) == 0 {
+		text += "everything agrees\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }
