@@ -18,21 +18,29 @@ func (l *Lane) resolve(ctx context.Context, d Dossier, ready error) error {
 			return err
 		}
 	}
-	now, schedule, live := l.Clock.Now(), l.schedule(), l.Live.Live(d.Row.ID)
-	_, err := l.advance(ctx, d.Row.ID, func(d Dossier) (Decision, error) {
-		if d.Row.State != Unknown {
-			return Decision{}, fmt.Errorf("credit %d is %q: %w", d.Row.ID, d.Row.State, ErrConflict)
-		}
-		dec := l.settle(d, m, ev, now, schedule, live)
-		if s.Complete {
-			dec.Anchor = s.Newest
-		}
-		return dec, nil
-	})
+	newest := (*Anchor)(nil)
+	if s.Complete {
+		newest = s.Newest
+	}
+	_, err := l.advance(ctx, d.Row.ID, l.decideLooked(m, ev, newest, l.Live.Live(d.Row.ID)))
 	if err == nil {
 		l.Observer.Step(ctx, Step{Name: StepVerdict, Credit: d.Row.ID})
 	}
 	return err
+}
+
+// decideLooked is what a look that has been made decides about the row as it is by then. live tells that a call for the
+// row is under way, newest is the newest deal that a complete look read.
+func (l *Lane) decideLooked(m Match, ev *LookEvidence, newest *Anchor, live bool) Decide {
+	now, schedule := l.Clock.Now(), l.schedule()
+	return func(d Dossier) (Decision, error) {
+		if d.Row.State != Unknown {
+			return Decision{}, fmt.Errorf("credit %d is %q: %w", d.Row.ID, d.Row.State, ErrConflict)
+		}
+		dec := l.settle(d, m, ev, now, schedule, live)
+		dec.Anchor = newest
+		return dec, nil
+	}
 }
 
 // settle turns a verdict on an unknown row into a decision. It is pure.
