@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"creditonce/credit"
@@ -45,6 +47,10 @@ type InspectedTask struct {
 // called now and then; nil is allowed.
 func Verify(ctx context.Context, c *config.Config, progress func(done, total int)) (Inspection, error) {
 	path := filepath.Join(c.DataDir, storeFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // to open it would make it
+		return Inspection{}, fmt.Errorf("there is no store %s, so there is nothing to verify: the service makes it at its first start; "+
+			"if it has run, see data_dir of the configuration", path)
+	}
 	db, err := store.Open(path, store.Options{})
 	if err != nil {
 		return Inspection{}, fmt.Errorf("open the store: %w", err)

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -101,14 +103,20 @@ func (f demoFlags) run(ctx context.Context, p *Process, seedGiven bool) error {
 			return err
 		}
 	}
+	// A reader that has gone, as in demo | head, ends the demo in order: its processes stop and its folder goes. After
+	// that a write into the closed pipe ends this process as it ends every other.
+	showing, shown := signal.NotifyContext(ctx, syscall.SIGPIPE)
+	defer shown()
 	if f.scenario == demo.All {
-		r, err := demo.RunAll(ctx, o)
+		r, err := demo.RunAll(showing, o)
+		shown()
 		if err != nil {
 			return err
 		}
 		return f.printAll(p, r)
 	}
-	r, err := demo.Run(ctx, o)
+	r, err := demo.Run(showing, o)
+	shown()
 	if err != nil {
 		return err
 	}
