@@ -21,7 +21,8 @@ var importTable = map[string][]string{
 	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
-	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "internal/stage", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/stage":        {},
 	"internal/alert":        {"credit"},
 	"internal/config":       {},
 	"internal/admin":        {"credit", "internal/desk"},

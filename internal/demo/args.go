@@ -8,7 +8,7 @@ import (
 )
 
 // mt5Args is the command line of the fake MT5 server.
-func (s *stage) mt5Args() []string {
+func (s *stageFolder) mt5Args() []string {
 	return []string{
 		"fakemt5", "--listen", s.ports.mt5(), "--control", s.ports.mt5Control(),
 		"--world", s.path("world.json"), "--password-file", s.secret("mt5-manager"),
@@ -18,7 +18,7 @@ func (s *stage) mt5Args() []string {
 }
 
 // pspArgs is the command line of the simulated provider.
-func (s *stage) pspArgs(seed uint64, d fakepsp.Disorder) []string {
+func (s *stageFolder) pspArgs(seed uint64, d fakepsp.Disorder) []string {
 	return []string{
 		"fakepsp", "--url", "https://" + s.ports.webhooks() + "/webhooks/" + pspLabel,
 		"--ca-file", s.path("tls", "webhooks-ca.pem"), "--secret-file", s.secret("webhook"),

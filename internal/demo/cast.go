@@ -25,6 +25,8 @@ type deposit struct {
 	wantDeals  int      // deals in MT5's journal
 	wantStates []string // states of the credit rows that carry the code, sorted
 	wantView   string   // the state that the portal's API shows
+
+	rests bool // the API has shown wantView once
 }
 
 // money is an amount in minor units.

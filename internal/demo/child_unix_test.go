@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"creditonce/internal/stage"
 )
 
 // fakeArgs start a fake MT5 server without a file of its own, as a child that runs until it is told to stop.
@@ -26,31 +28,31 @@ func fakeArgs(t *testing.T) []string {
 	return []string{"fakemt5", "--password-file", password}
 }
 
-func startTestChild(t *testing.T, args []string) (c *child, ready <-chan struct{}) {
+func startTestChild(t *testing.T, args []string) (c *stage.Child, ready <-chan struct{}) {
 	t.Helper()
 	o, _ := testOptions(t, 1)
-	launch := newLauncher()
-	t.Cleanup(launch.close)
+	launch := stage.NewLauncher()
+	t.Cleanup(launch.Close)
 	said := make(chan struct{})
 	var once sync.Once
-	c, err := startChild(launch, o, childSpec{name: args[0], args: args, stdout: func(string) { once.Do(func() { close(said) }) }})
+	c, err := stage.Start(launch, stage.Spec{Name: args[0], Executable: o.Executable, Args: args, Stdout: func(string) { once.Do(func() { close(said) }) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.kill)
+	t.Cleanup(c.Kill)
 	return c, said
 }
 
 func TestChild_StopsInOrderWhenAsked(t *testing.T) {
 	t.Parallel()
 	c, ready := startTestChild(t, fakeArgs(t))
-	if err := c.ready(t.Context(), startTime, ready); err != nil {
+	if err := c.Ready(t.Context(), startTime, ready); err != nil {
 		t.Fatal(err)
 	}
-	if code, err := c.stop(startTime); code != 0 || err != nil || c.running() {
-		t.Errorf("code %d, %v, running %t", code, err, c.running())
+	if code, err := c.Stop(startTime); code != 0 || err != nil || c.Running() {
+		t.Errorf("code %d, %v, running %t", code, err, c.Running())
 	}
-	if code, err := c.stop(startTime); code != 0 || err != nil {
+	if code, err := c.Stop(startTime); code != 0 || err != nil {
 		t.Errorf("the second stop gave %d, %v", code, err)
 	}
 }
@@ -58,14 +60,14 @@ func TestChild_StopsInOrderWhenAsked(t *testing.T) {
 func TestChild_KilledIsReaped(t *testing.T) {
 	t.Parallel()
 	c, ready := startTestChild(t, fakeArgs(t))
-	if err := c.ready(t.Context(), startTime, ready); err != nil {
+	if err := c.Ready(t.Context(), startTime, ready); err != nil {
 		t.Fatal(err)
 	}
-	c.kill()
-	if c.running() || c.code != -1 {
-		t.Errorf("running %t, code %d", c.running(), c.code)
+	c.Kill()
+	if c.Running() || c.Code() != -1 {
+		t.Errorf("running %t, code %d", c.Running(), c.Code())
 	}
-	if runtime.GOOS == "linux" && alive(c.cmd.Process.Pid) {
+	if runtime.GOOS == "linux" && alive(c.Process().Pid) {
 		t.Error("the process is still in the table")
 	}
 }
@@ -75,11 +77,11 @@ func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 func TestChild_ThatEndsBeforeItIsReadySaysWhy(t *testing.T) {
 	t.Parallel()
 	c, ready := startTestChild(t, []string{"fakemt5", "--listen", "nowhere"})
-	var failed *startError
-	if err := c.ready(t.Context(), startTime, ready); !errors.As(err, &failed) || failed.code != 2 || !strings.Contains(err.Error(), "--password-file") {
+	var failed *stage.StartError
+	if err := c.Ready(t.Context(), startTime, ready); !errors.As(err, &failed) || failed.Code != 2 || !strings.Contains(err.Error(), "--password-file") {
 		t.Errorf("got %v", err)
 	}
-	if portTaken(failed) {
+	if stage.PortTaken(failed) {
 		t.Error("that is no port taken")
 	}
 }
@@ -87,17 +89,17 @@ func TestChild_ThatEndsBeforeItIsReadySaysWhy(t *testing.T) {
 func TestChild_PortTakenIsRecognised(t *testing.T) {
 	t.Parallel()
 	first := fakeArgs(t)
-	ports, err := newPortChooser(uint64(time.Now().UnixNano())).choose()
+	ports, err := choosePorts(stage.NewPorts(uint64(time.Now().UnixNano())))
 	if err != nil {
 		t.Fatal(err)
 	}
 	args := append(first, "--listen", ports.mt5())
 	c, ready := startTestChild(t, args)
-	if err := c.ready(t.Context(), startTime, ready); err != nil {
+	if err := c.Ready(t.Context(), startTime, ready); err != nil {
 		t.Fatal(err)
 	}
 	second, never := startTestChild(t, args)
-	if err := second.ready(t.Context(), startTime, never); !portTaken(err) {
+	if err := second.Ready(t.Context(), startTime, never); !stage.PortTaken(err) {
 		t.Errorf("got %v", err)
 	}
 	if err := ports.taken(); err == nil || !strings.Contains(err.Error(), "is taken") {
@@ -129,7 +131,7 @@ func TestChildren_DieWithTheDemo(t *testing.T) {
 			return false, err
 		}
 		ports = s.ports
-		return !free(ports.Webhooks) && !free(ports.PSPControl) && !free(ports.MT5), nil
+		return !stage.Free(ports.Webhooks) && !stage.Free(ports.PSPControl) && !stage.Free(ports.MT5), nil
 	})
 	kill, wait := cmd.Process.Kill(), cmd.Wait()
 	if err != nil || kill != nil || wait == nil {

@@ -32,8 +32,8 @@ func killUnderLoad(rng *rand.Rand) func(context.Context, *show) error {
 			if err := pause(ctx, 20*time.Millisecond+time.Duration(rng.Int64N(int64(longestLife)))); err != nil {
 				return err
 			}
-			if !s.serve.running() {
-				return fmt.Errorf("serve ended by itself before kill %d:\n%s", n+1, s.serve.last())
+			if !s.serve.Running() {
+				return fmt.Errorf("serve ended by itself before kill %d:\n%s", n+1, s.serve.Last())
 			}
 			s.crash()
 			if err := s.startServe(ctx); err != nil {

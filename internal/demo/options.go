@@ -3,6 +3,8 @@ package demo
 import (
 	"io"
 	"time"
+
+	"creditonce/internal/stage"
 )
 
 // Options say what to show and how. Scenario, Executable, Now, Random and Progress are required.
@@ -22,7 +24,7 @@ type Options struct {
 	Progress io.Writer // for people: the view, or plain lines
 	Screen   Screen    // what Progress is
 
-	ports      *portChooser
+	ports      *stage.Ports
 	quarantine time.Duration // of a new folder; 0: quarantine
 }
 

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"creditonce/internal/stage"
 )
 
 // allAtOnce is how many scenarios All runs side by side: most of a scenario's time is waiting.
@@ -22,9 +24,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if !ok {
 		return Result{}, fmt.Errorf("there is no scenario %q", o.Scenario)
 	}
-	o.ports = newPortChooser(o.Seed ^ uint64(o.Now().UnixNano()))
-	launch := newLauncher()
-	defer launch.close()
+	o.ports = stage.NewPorts(o.Seed ^ uint64(o.Now().UnixNano()))
+	launch := stage.NewLauncher()
+	defer launch.Close()
 	dir, err := folder(o)
 	if err != nil {
 		return Result{}, err
@@ -48,9 +50,9 @@ func RunAll(ctx context.Context, o Options) (Results, error) {
 	if err := checkTop(o.Dir); err != nil {
 		return Results{}, err
 	}
-	o.ports = newPortChooser(o.Seed ^ uint64(begin.UnixNano()))
-	launch := newLauncher()
-	defer launch.close()
+	o.ports = stage.NewPorts(o.Seed ^ uint64(begin.UnixNano()))
+	launch := stage.NewLauncher()
+	defer launch.Close()
 	top, err := folder(o)
 	if err != nil {
 		return Results{}, err
@@ -148,8 +150,8 @@ func (s *show) stay(ctx context.Context) {
 	s.board.finish(s.hints())
 	select {
 	case <-ctx.Done():
-	case <-s.serve.exited:
-		s.problem("serve ended by itself with exit code %d:\n%s", s.serve.code, s.serve.last())
+	case <-s.serve.Exited():
+		s.problem("serve ended by itself with exit code %d:\n%s", s.serve.Code(), s.serve.Last())
 	}
 }
 

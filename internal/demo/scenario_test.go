@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"creditonce/internal/stage"
 	"creditonce/mt5/fakemt5"
 )
 
@@ -43,7 +44,7 @@ func testOptions(t *testing.T, seed uint64) (Options, *lockedBuffer) {
 	progress := &lockedBuffer{}
 	return Options{
 		Seed: seed, Exit: true, Dir: filepath.Join(t.TempDir(), "demo"), Executable: self, Now: time.Now, Random: rand.Reader,
-		Progress: progress, ports: newPortChooser(uint64(time.Now().UnixNano())),
+		Progress: progress, ports: stage.NewPorts(uint64(time.Now().UnixNano())),
 	}, progress
 }
 
@@ -55,8 +56,8 @@ func playScene(t *testing.T, o Options, sc scenario) Result {
 
 func playSceneUntil(ctx context.Context, t *testing.T, o Options, sc scenario) Result {
 	t.Helper()
-	launch := newLauncher()
-	defer launch.close()
+	launch := stage.NewLauncher()
+	defer launch.Close()
 	b := newBoard(o.Now, o.Now(), newOutput(o).hear)
 	st, err := openStage(o.Dir, o)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"creditonce/internal/stage"
 	"creditonce/mt5/fakemt5"
 	"creditonce/webhook/fakepsp"
 )
@@ -118,20 +119,20 @@ func playStoreFails(ctx context.Context, s *show) error {
 // breakStore takes the disk away from serve, which must end by itself: a failed commit leaves nothing that a running
 // process may rely on.
 func (s *show) breakStore(ctx context.Context) error {
-	if !canStarve {
+	if !stage.CanStarve {
 		s.crash()
 		return nil
 	}
 	s.board.warn("demo", "the deal is in MT5's journal; from now on serve can write nothing")
-	if err := starve(s.serve.cmd.Process); err != nil {
+	if err := stage.Starve(s.serve.Process()); err != nil {
 		return err
 	}
-	code, err := s.serve.wait(ctx, 15*time.Second)
+	code, err := s.serve.Wait(ctx, 15*time.Second)
 	if err != nil {
 		return err
 	}
 	if code != 1 {
-		s.problem("serve ended with exit code %d after its store failed, not 1:\n%s", code, s.serve.last())
+		s.problem("serve ended with exit code %d after its store failed, not 1:\n%s", code, s.serve.Last())
 	}
 	s.board.tell("serve", "ended by itself with exit code %d: the store could not be written", code)
 	return nil

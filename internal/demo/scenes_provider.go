@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"creditonce/internal/api/client"
+	"creditonce/internal/stage"
 	"creditonce/webhook/fakepsp"
 )
 
@@ -112,7 +113,7 @@ func playEventBeforeDeposit(ctx context.Context, s *show) error {
 	var waiting []*deposit
 	for i := range s.n {
 		d := s.cast.next(accountAt(i % accountCount))
-		code, err := drawText(s.o.Random)
+		code, err := stage.DrawSecret(s.o.Random)
 		if err != nil {
 			return err
 		}

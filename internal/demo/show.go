@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"creditonce/internal/stage"
 	"creditonce/mt5/fakemt5"
 	"creditonce/webhook/fakepsp"
 )
@@ -19,11 +20,11 @@ type show struct {
 	o      Options
 	scene  scenario
 	n      int // deposits
-	stage  *stage
-	launch *launcher
+	stage  *stageFolder
+	launch *stage.Launcher
 	begin  time.Time
 
-	mt5Child, pspChild, serve *child
+	mt5Child, pspChild, serve *stage.Child
 	log                       *os.File
 	mt5                       *fakemt5.Control
 	psp                       *fakepsp.Control
@@ -42,7 +43,7 @@ type show struct {
 	problems []string
 }
 
-func newShow(o Options, sc scenario, st *stage, launch *launcher, b *board) *show {
+func newShow(o Options, sc scenario, st *stageFolder, launch *stage.Launcher, b *board) *show {
 	n := o.Deposits
 	if n == 0 {
 		n = sc.deposits
@@ -64,7 +65,7 @@ func (s *show) problem(format string, args ...any) {
 // temporary folder is gone when it returns. An error means that there is no verdict.
 func (s *show) run(ctx context.Context) (result Result, err error) {
 	defer func() { err = errors.Join(err, s.end()) }()
-	if s.nonce, err = drawText(s.o.Random); err != nil {
+	if s.nonce, err = stage.DrawSecret(s.o.Random); err != nil {
 		return Result{}, err
 	}
 	if err := s.raise(ctx); err != nil {
@@ -113,7 +114,7 @@ func (s *show) raise(ctx context.Context) error {
 	}
 	var err error
 	for range 5 {
-		if err = s.startAll(ctx); err == nil || !portTaken(err) || s.stage.reused {
+		if err = s.startAll(ctx); err == nil || !stage.PortTaken(err) || s.stage.reused {
 			break
 		}
 		s.killAll()
@@ -171,18 +172,18 @@ func (s *show) startAll(ctx context.Context) error {
 const startTime = 20 * time.Second
 
 // startFake starts one of the two fakes and waits for the line in which it says where it listens.
-func (s *show) startFake(ctx context.Context, name string, args []string) (*child, error) {
+func (s *show) startFake(ctx context.Context, name string, args []string) (*stage.Child, error) {
 	ready := make(chan struct{})
 	var once sync.Once
-	c, err := startChild(s.launch, s.o, childSpec{
-		name: name, args: args,
-		stdout: func(string) { once.Do(func() { close(ready) }) },
+	c, err := stage.Start(s.launch, stage.Spec{
+		Name: name, Executable: s.o.Executable, Args: args,
+		Stdout: func(string) { once.Do(func() { close(ready) }) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.ready(ctx, startTime, ready); err != nil {
-		c.kill()
+	if err := c.Ready(ctx, startTime, ready); err != nil {
+		c.Kill()
 		return nil, err
 	}
 	return c, nil
@@ -192,9 +193,9 @@ func (s *show) startFake(ctx context.Context, name string, args []string) (*chil
 func (s *show) startServe(ctx context.Context) error {
 	ready := make(chan struct{})
 	var once sync.Once
-	c, err := startChild(s.launch, s.o, childSpec{
-		name: "serve", args: []string{"serve", "--config", s.stage.config()},
-		stderr: func(line string) {
+	c, err := stage.Start(s.launch, stage.Spec{
+		Name: "serve", Executable: s.o.Executable, Args: []string{"serve", "--config", s.stage.config()},
+		Stderr: func(line string) {
 			// The log is for people who look afterwards; a full disk must not stop the show.
 			_, _ = fmt.Fprintln(s.log, line)
 			l, ok := readLogLine(line)
@@ -211,8 +212,8 @@ func (s *show) startServe(ctx context.Context) error {
 		return err
 	}
 	s.serve = c
-	if err := c.ready(ctx, startTime, ready); err != nil {
-		c.kill()
+	if err := c.Ready(ctx, startTime, ready); err != nil {
+		c.Kill()
 		return err
 	}
 	return nil
@@ -221,25 +222,25 @@ func (s *show) startServe(ctx context.Context) error {
 // crash kills serve as kill -9 does.
 func (s *show) crash() {
 	s.board.warn("demo", "kill -9 serve")
-	s.serve.kill()
+	s.serve.Kill()
 }
 
 // stopServe ends serve in order: systemd would see exit code 0.
 func (s *show) stopServe() error {
-	code, err := s.serve.stop(10 * time.Second)
+	code, err := s.serve.Stop(10 * time.Second)
 	if err != nil {
 		return err
 	}
 	if code != 0 {
-		s.problem("serve ended with exit code %d:\n%s", code, s.serve.last())
+		s.problem("serve ended with exit code %d:\n%s", code, s.serve.Last())
 	}
 	return nil
 }
 
 func (s *show) killAll() {
-	for _, c := range []*child{s.serve, s.pspChild, s.mt5Child} {
+	for _, c := range []*stage.Child{s.serve, s.pspChild, s.mt5Child} {
 		if c != nil {
-			c.kill()
+			c.Kill()
 		}
 	}
 	s.serve, s.pspChild, s.mt5Child = nil, nil, nil
@@ -248,9 +249,9 @@ func (s *show) killAll() {
 // end stops what still runs, the provider first, and removes a temporary folder.
 func (s *show) end() error {
 	var errs []error
-	for _, c := range []*child{s.pspChild, s.serve, s.mt5Child} {
+	for _, c := range []*stage.Child{s.pspChild, s.serve, s.mt5Child} {
 		if c != nil {
-			_, err := c.stop(5 * time.Second)
+			_, err := c.Stop(5 * time.Second)
 			errs = append(errs, err)
 		}
 	}

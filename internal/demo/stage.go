@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"creditonce/internal/stage"
 	"creditonce/mt5/fakemt5"
 )
 
@@ -20,8 +21,8 @@ const (
 	stageForm = 1
 )
 
-// stage is the folder of one show: everything the three processes need to start, and all that they leave.
-type stage struct {
+// stageFolder is the folder of one show: everything the three processes need to start, and all that they leave.
+type stageFolder struct {
 	dir   string
 	ports ports
 	keys  keys
@@ -41,22 +42,22 @@ type keys struct {
 	deposits string
 }
 
-func (s *stage) path(parts ...string) string {
+func (s *stageFolder) path(parts ...string) string {
 	return filepath.Join(append([]string{s.dir}, parts...)...)
 }
 
-func (s *stage) config() string         { return s.path("config.yaml") }
-func (s *stage) mt5Journal() string     { return s.path("mt5.jsonl") }
-func (s *stage) pspJournal() string     { return s.path("provider.jsonl") }
-func (s *stage) serveLog() string       { return s.path("serve.log") }
-func (s *stage) secret(n string) string { return s.path("secrets", n) }
+func (s *stageFolder) config() string         { return s.path("config.yaml") }
+func (s *stageFolder) mt5Journal() string     { return s.path("mt5.jsonl") }
+func (s *stageFolder) pspJournal() string     { return s.path("provider.jsonl") }
+func (s *stageFolder) serveLog() string       { return s.path("serve.log") }
+func (s *stageFolder) secret(n string) string { return s.path("secrets", n) }
 
 // errNotDemo refuses a folder that the demo has not made: nothing in it is touched.
 var errNotDemo = errors.New("is no demo folder; name a new folder, or one that an earlier demo made")
 
 // openStage opens the demo folder at dir, or makes it. dir is taken as it is when it was made by a demo before; any
 // other folder that exists and holds something is refused.
-func openStage(dir string, o Options) (*stage, error) {
+func openStage(dir string, o Options) (*stageFolder, error) {
 	text, err := os.ReadFile(filepath.Join(dir, markerName))
 	switch {
 	case err == nil:
@@ -74,12 +75,12 @@ func openStage(dir string, o Options) (*stage, error) {
 	return makeStage(dir, o)
 }
 
-func reopen(dir string, text []byte, o Options) (*stage, error) {
+func reopen(dir string, text []byte, o Options) (*stageFolder, error) {
 	var m marker
 	if err := json.Unmarshal(text, &m); err != nil || m.Form != stageForm {
 		return nil, fmt.Errorf("%s %w (its %s is of another version)", dir, errNotDemo, markerName)
 	}
-	s := &stage{dir: dir, ports: m.Ports, reused: true}
+	s := &stageFolder{dir: dir, ports: m.Ports, reused: true}
 	for name, into := range map[string]*string{"api-accounts": &s.keys.accounts, "api-deposits": &s.keys.deposits} {
 		key, err := os.ReadFile(s.secret(name))
 		if err != nil {
@@ -95,7 +96,7 @@ func reopen(dir string, text []byte, o Options) (*stage, error) {
 }
 
 // writeGuide writes what names this program or the folder: how a person goes on with the folder by hand.
-func (s *stage) writeGuide(o Options) error {
+func (s *stageFolder) writeGuide(o Options) error {
 	return errors.Join(
 		os.WriteFile(s.path("README.txt"), []byte(s.readme(o.Executable)), 0o600),
 		os.WriteFile(s.path("deposit.sh"), []byte(s.depositScript()), 0o600),
@@ -104,14 +105,14 @@ func (s *stage) writeGuide(o Options) error {
 }
 
 // makeStage writes a whole new folder. The marker comes last: a folder without one was never finished.
-func makeStage(dir string, o Options) (*stage, error) {
-	s := &stage{dir: dir}
+func makeStage(dir string, o Options) (*stageFolder, error) {
+	s := &stageFolder{dir: dir}
 	for _, d := range []string{dir, s.path("secrets"), s.path("tls"), s.path("store")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("make demo folder: %w", err)
 		}
 	}
-	if err := errors.Join(s.writeSecrets(o), s.writeCertificates(o.Now()), s.writeWorld()); err != nil {
+	if err := errors.Join(s.writeSecrets(o), stage.Certify(s.path("tls"), o.Now()), s.writeWorld()); err != nil {
 		return nil, fmt.Errorf("make demo folder: %w", err)
 	}
 	if err := s.choosePorts(o); err != nil {
@@ -122,8 +123,8 @@ func makeStage(dir string, o Options) (*stage, error) {
 
 // choosePorts gives the folder ports that are free now, and writes what depends on them. It may be called again when
 // another program took one of them meanwhile.
-func (s *stage) choosePorts(o Options) error {
-	p, err := o.ports.choose()
+func (s *stageFolder) choosePorts(o Options) error {
+	p, err := choosePorts(o.ports)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (s *stage) choosePorts(o Options) error {
 	)
 }
 
-func (s *stage) writeSecrets(o Options) error {
+func (s *stageFolder) writeSecrets(o Options) error {
 	for _, secret := range []struct {
 		name, prefix string
 		keep         *string
@@ -147,7 +148,7 @@ func (s *stage) writeSecrets(o Options) error {
 		{"webhook", "whsec_", nil}, {"mt5-manager", "", nil},
 		{"api-accounts", "co_", &s.keys.accounts}, {"api-deposits", "co_", &s.keys.deposits},
 	} {
-		text, err := drawText(o.Random)
+		text, err := stage.DrawSecret(o.Random)
 		if err != nil {
 			return err
 		}
@@ -179,7 +180,7 @@ var currencies = []struct {
 	digits int
 }{{"USD", `demo\usd`, 2}, {"EUR", `demo\eur`, 2}, {"JPY", `demo\jpy`, 0}}
 
-func (s *stage) writeWorld() error {
+func (s *stageFolder) writeWorld() error {
 	w := fakemt5.World{
 		Server: mt5Identity, Zone: fakemt5.Zone{OffsetMinutes: 120, DST: fakemt5.DSTUS},
 		Managers: []fakemt5.Manager{{Login: managerLogin, Groups: []string{`demo\*`}}},

@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"creditonce/internal/config"
+	"creditonce/internal/stage"
 	"creditonce/mt5/fakemt5"
 )
 
 func stageOptions() Options {
-	return Options{Now: time.Now, Random: rand.Reader, Executable: "/opt/creditonce", ports: newPortChooser(uint64(time.Now().UnixNano()))}
+	return Options{Now: time.Now, Random: rand.Reader, Executable: "/opt/creditonce", ports: stage.NewPorts(uint64(time.Now().UnixNano()))}
 }
 
-func newStage(t *testing.T) *stage {
+func newStage(t *testing.T) *stageFolder {
 	t.Helper()
 	s, err := openStage(filepath.Join(t.TempDir(), "demo folder"), stageOptions())
 	if err != nil {
@@ -136,24 +137,6 @@ func mustRead(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return text
-}
-
-func TestPorts_AreFreeAndNeverGivenTwice(t *testing.T) {
-	t.Parallel()
-	c := newPortChooser(uint64(time.Now().UnixNano()))
-	seen := map[int]bool{}
-	for range 20 {
-		p, err := c.choose()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, port := range []int{p.Webhooks, p.API, p.MT5, p.MT5Control, p.PSPControl} {
-			if seen[port] || port < lowestPort || port >= highestPort {
-				t.Fatalf("port %d was given before, or is out of range", port)
-			}
-			seen[port] = true
-		}
-	}
 }
 
 func TestGuide_NamesAProgramThatStays(t *testing.T) {

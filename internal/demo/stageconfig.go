@@ -11,7 +11,7 @@ import (
 
 // configText is the configuration of serve: production's own, with a demo's waiting times. Paths are relative, so
 // that the folder may be moved.
-func (s *stage) configText(quarantine time.Duration) string {
+func (s *stageFolder) configText(quarantine time.Duration) string {
 	return fmt.Sprintf(`# Written by creditonce demo. Simulated money: these waiting times are too short for a real MT5 server.
 environment: test
 demo: true
@@ -84,7 +84,7 @@ func text(d time.Duration) string {
 }
 
 // readme tells whoever finds the folder what it is and how to go on with it.
-func (s *stage) readme(executable string) string {
+func (s *stageFolder) readme(executable string) string {
 	self, hint := shellWords([]string{executable}), ""
 	if fleeting(executable) {
 		self, hint = installed, "\nThe program of go run is gone when the demo ends; for one that stays, in the folder of the source:\n  go install .\n"
@@ -123,7 +123,7 @@ func fleeting(executable string) bool {
 }
 
 // depositScript makes a deposit over the API with curl.
-func (s *stage) depositScript() string {
+func (s *stageFolder) depositScript() string {
 	a := accountAt(0)
 	return fmt.Sprintf(`# Makes one deposit of 123.45 USD for login %[1]d and prints the answer; its code goes to pay.sh.
 curl -sS http://%[2]s/v1/deposits \
@@ -137,7 +137,7 @@ echo
 }
 
 // payScript sends a payment of that deposit with creditonce sign.
-func (s *stage) payScript(executable string) string {
+func (s *stageFolder) payScript(executable string) string {
 	program := shellWords([]string{executable})
 	choice := "program=" + program
 	if fleeting(executable) {

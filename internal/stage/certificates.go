@@ -1,4 +1,4 @@
-package demo
+package stage
 
 import (
 	"crypto/ecdsa"
@@ -14,11 +14,12 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 )
 
-// drawText makes 256 random bits as text.
-func drawText(random io.Reader) (string, error) {
+// DrawSecret makes 256 random bits as text.
+func DrawSecret(random io.Reader) (string, error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(random, bits[:]); err != nil {
 		return "", fmt.Errorf("draw a secret: %w", err)
@@ -26,9 +27,9 @@ func drawText(random io.Reader) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(bits[:]), nil
 }
 
-// writeCertificates makes an authority and, signed by it, the certificate of the webhook listener at 127.0.0.1. The
-// authority's key is not kept: nobody can sign a second certificate.
-func (s *stage) writeCertificates(now time.Time) error {
+// Certify makes an authority and, signed by it, the certificate of a listener at 127.0.0.1: webhooks-ca.pem, webhooks.pem
+// and webhooks.key in dir. The authority's key is not kept: nobody can sign a second certificate.
+func Certify(dir string, now time.Time) error {
 	authority, authorityKey, err := sign(now, &x509.Certificate{
 		Subject: pkix.Name{CommonName: "creditonce demo authority"}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign,
@@ -49,9 +50,9 @@ func (s *stage) writeCertificates(now time.Time) error {
 		return err
 	}
 	return errors.Join(
-		writePEM(s.path("tls", "webhooks-ca.pem"), "CERTIFICATE", authority.Raw, 0o644),
-		writePEM(s.path("tls", "webhooks.pem"), "CERTIFICATE", server.Raw, 0o644),
-		writePEM(s.path("tls", "webhooks.key"), "PRIVATE KEY", private, 0o600),
+		writePEM(filepath.Join(dir, "webhooks-ca.pem"), "CERTIFICATE", authority.Raw, 0o644),
+		writePEM(filepath.Join(dir, "webhooks.pem"), "CERTIFICATE", server.Raw, 0o644),
+		writePEM(filepath.Join(dir, "webhooks.key"), "PRIVATE KEY", private, 0o600),
 	)
 }
 
