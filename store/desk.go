@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -68,6 +69,11 @@ func findDesk(w *writer, q desk.Query) (f desk.Found, err error) {
 			return f, err
 		}
 		f.Proposal, act = &p, p.Act
+	}
+	if act.Kind == desk.ChangePerson {
+		if f.Proposals, err = undecided(tx); err != nil {
+			return f, err
+		}
 	}
 	if err := findSubject(w, q, act, &f); err != nil {
 		return f, err
@@ -247,19 +253,34 @@ func stageDesk(w *writer, c desk.Changes) error {
 			}
 		}
 	}
+	changed := c.Voided
 	if c.Proposal != nil {
-		prior, err := proposals.get(w.tx, proposals.key(*c.Proposal))
-		if err != nil {
-			return err
-		}
-		if prior != nil && prior.State != desk.ProposalOpen {
-			return fmt.Errorf("proposal %d is %s: %w", prior.ID, prior.State, credit.ErrConflict)
-		}
-		if err := proposals.stage(w, prior, *c.Proposal); err != nil {
+		changed = append(slices.Clone(changed), *c.Proposal)
+	}
+	for _, p := range changed {
+		if err := stageProposal(w, p); err != nil {
 			return err
 		}
 	}
 	return records.stage(w, nil, c.Record)
+}
+
+// stageProposal stages a proposal that is new or open, or the end of an unused permit. Everything else is over for good.
+func stageProposal(w *writer, p desk.Proposal) error {
+	prior, err := proposals.get(w.tx, proposals.key(p))
+	if err != nil {
+		return err
+	}
+	if prior != nil && prior.State != desk.ProposalOpen && (prior.State != p.State || !prior.Permit.Unused() || p.Permit == nil || p.Permit.Unused()) {
+		return fmt.Errorf("proposal %d is %s: %w", prior.ID, prior.State, credit.ErrConflict)
+	}
+	return proposals.stage(w, prior, p)
+}
+
+// undecided reads the proposals that are open or have left a permit which was not used.
+func undecided(tx *bolt.Tx) ([]desk.Proposal, error) {
+	known, err := proposals.all(tx)
+	return slices.DeleteFunc(known, func(p desk.Proposal) bool { return p.State != desk.ProposalOpen && !p.Permit.Unused() }), err
 }
 
 // all reads every row of a small table, in the order of its keys.

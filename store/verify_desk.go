@@ -70,6 +70,9 @@ func (v *verifier) crossProposal(_ *bolt.Tx, p desk.Proposal) error {
 	if !p.Whole() {
 		v.find("bucket %q: proposal %d is not what its digest says", proposals.bucket, p.ID)
 	}
+	if p.Permit != nil && p.State != desk.ProposalConfirmed {
+		v.find("bucket %q: proposal %d is %s and has a permit", proposals.bucket, p.ID, p.State)
+	}
 	if p.State == desk.ProposalConfirmed && (p.EndedBy == p.By || p.EndedBy == "") {
 		v.find("bucket %q: proposal %d of %s was confirmed by %q", proposals.bucket, p.ID, p.By, p.EndedBy)
 	}

@@ -243,6 +243,11 @@ func (c *Client) Confirm(ctx context.Context, id string, v Verdict) (Outcome, er
 	return post[Outcome](ctx, c, v, "/v1/proposals/%s/confirm", id)
 }
 
+// UsePermit marks the permit of a confirmed probe as used; without an error the probe may begin.
+func (c *Client) UsePermit(ctx context.Context, id string, claim PermitClaim) (Proposal, error) {
+	return post[Proposal](ctx, c, claim, "/v1/proposals/%s/use", id)
+}
+
 // Reject ends a proposal undone.
 func (c *Client) Reject(ctx context.Context, id string, v Verdict) (Proposal, error) {
 	return post[Proposal](ctx, c, v, "/v1/proposals/%s/reject", id)

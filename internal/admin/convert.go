@@ -171,7 +171,7 @@ func proposalOf(p desk.Proposal, now time.Time) Proposal {
 	return Proposal{
 		ID: id64(p.ID), Kind: string(p.Act.Kind), Subject: p.Act.Subject, Params: p.Act.Params, State: string(p.StateAt(now)), Summary: line.Help,
 		Reason: p.Reason, Digest: p.Digest, ProposedBy: string(p.By), ProposedAt: p.At, ExpiresAt: p.ExpiresAt, Confirm: texts(line.Confirm),
-		DecidedBy: string(p.EndedBy), DecidedAt: p.EndedAt, Decision: p.Answer,
+		DecidedBy: string(p.EndedBy), DecidedAt: p.EndedAt, Decision: p.Answer, Permit: (*Permit)(p.Permit),
 	}
 }
 
@@ -195,7 +195,7 @@ func keyOf(k desk.Key) Key {
 func auditOf(r desk.Record) AuditEntry {
 	return AuditEntry{
 		ID: id64(r.Seq), At: r.At, Person: string(r.Person), User: r.User, Kind: string(r.Act.Kind), Subject: r.Act.Subject, Result: string(r.Deed),
-		Reason: r.Reason, Params: r.Act.Params, Proposal: id64(r.Proposal),
+		Reason: r.Reason, Params: r.Act.Params, Proposal: id64(r.Proposal), Voided: ids(r.Voided),
 	}
 }
 

@@ -52,6 +52,13 @@ func outcomeText(o desk.Outcome) string {
 	if text := actText(o.Act); text != "" {
 		parts = append(parts, text)
 	}
+	if p := o.Proposal; p != nil && p.Permit.Unused() {
+		parts = append(parts, fmt.Sprintf("once, until %s UTC: creditonce mt5 probe --server %s --login %d --permit %d",
+			p.Permit.ExpiresAt.Format(time.DateTime), p.Permit.Server, p.Permit.Login, p.ID))
+	}
+	if len(o.Voided) > 0 {
+		parts = append(parts, "proposals that count no more: "+strings.Join(ids(o.Voided), ", "))
+	}
 	if len(parts) == 0 {
 		return fmt.Sprintf("%s %s: nothing had to change", o.Act.Kind, o.Act.Subject)
 	}

@@ -40,6 +40,7 @@ func (s *Server) routes() []route {
 		{"POST /v1/acts", s.submit},
 		{"POST /v1/proposals/{id}/confirm", s.confirm},
 		{"POST /v1/proposals/{id}/reject", s.reject},
+		{"POST /v1/proposals/{id}/use", s.use},
 		{"POST /v1/people/bootstrap", s.bootstrap},
 		{"POST /v1/keys", s.newKey},
 	}
@@ -94,6 +95,23 @@ func (s *Server) confirm(w http.ResponseWriter, r *http.Request, who desk.Actor)
 		return nil, err
 	}
 	return outcomeOf(out, s.cfg.Now()), nil
+}
+
+// use marks the permit of a confirmed probe as used, for the one who is about to begin.
+func (s *Server) use(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	id, err := numbered[desk.ProposalID](r)
+	if err != nil {
+		return nil, err
+	}
+	var c PermitClaim
+	if err := readBody(w, r, &c); err != nil {
+		return nil, err
+	}
+	p, err := s.cfg.Desk.UsePermit(r.Context(), who, id, desk.PermitClaim{Server: c.Server, Identity: c.Identity, Login: c.Login})
+	if err != nil {
+		return nil, err
+	}
+	return proposalOf(p, s.cfg.Now()), nil
 }
 
 func (s *Server) reject(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {

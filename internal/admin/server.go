@@ -16,6 +16,7 @@ import (
 type Desk interface {
 	Submit(ctx context.Context, who desk.Actor, act desk.Act, reason string) (desk.Outcome, error)
 	Confirm(ctx context.Context, who desk.Actor, id desk.ProposalID, digest, reason string) (desk.Outcome, error)
+	UsePermit(ctx context.Context, who desk.Actor, id desk.ProposalID, c desk.PermitClaim) (desk.Proposal, error)
 	Reject(ctx context.Context, who desk.Actor, id desk.ProposalID, reason string) (desk.Proposal, error)
 	Bootstrap(ctx context.Context, who desk.Actor, people []desk.Person, reason string) error
 	NewKey(ctx context.Context, who desk.Actor, name string, scopes []string, reason string) (string, desk.Outcome, error)

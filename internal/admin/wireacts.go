@@ -48,6 +48,26 @@ type Proposal struct {
 	DecidedBy  string            `json:"decided_by,omitempty"`
 	DecidedAt  time.Time         `json:"decided_at,omitzero"`
 	Decision   string            `json:"decision,omitempty"` // the reason given
+	Permit     *Permit           `json:"permit,omitempty"`   // that a confirmed probe has left
+}
+
+// Permit lets the probe touch one login of one MT5 server, once.
+type Permit struct {
+	Server    string    `json:"server"`
+	Identity  string    `json:"identity"` // the name that the server calls itself
+	Login     uint64    `json:"login,string"`
+	ExpiresAt time.Time `json:"expires_at"`
+	UsedAt    time.Time `json:"used_at,omitzero"`
+	UsedBy    string    `json:"used_by,omitempty"`
+	VoidedAt  time.Time `json:"voided_at,omitzero"`
+	Void      string    `json:"void,omitempty"` // why it counts no more
+}
+
+// PermitClaim is what a probe is about to touch.
+type PermitClaim struct {
+	Server   string `json:"server"`
+	Identity string `json:"identity"`
+	Login    uint64 `json:"login,string"`
 }
 
 // Person is somebody who may act.
@@ -93,10 +113,11 @@ type AuditEntry struct {
 	User     string            `json:"user,omitempty"`
 	Kind     string            `json:"kind"`
 	Subject  string            `json:"subject"`
-	Result   string            `json:"result"` // did, proposed, confirmed or rejected
+	Result   string            `json:"result"` // did, proposed, confirmed, rejected or used
 	Reason   string            `json:"reason,omitempty"`
 	Params   map[string]string `json:"params,omitempty"`
 	Proposal string            `json:"proposal,omitempty"`
+	Voided   []string          `json:"voided,omitempty"` // proposals that count no more
 }
 
 // Found is one hit of a search.

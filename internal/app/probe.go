@@ -25,6 +25,7 @@ type ProbeOptions struct {
 	Server       string // label
 	Login        uint64
 	Groups       []string      // masks of test groups beside the configured ones
+	Permit       uint64        // number of the proposal whose permit lets a login outside the test groups be probed; 0: none may be
 	Operate      bool          // balance operations of the smallest amount are allowed
 	Operations   int           // pairs of an operation and its reversal
 	Overdraw     bool          // also try to take more than the balance
@@ -59,7 +60,7 @@ type ServerConfigError struct{ cause error }
 // Error implements error.
 func (e *ServerConfigError) Error() string { return e.cause.Error() }
 
-// Probe asks an MT5 server what no document settles, on one login in a test group, and keeps the answer in the store where
+// Probe asks an MT5 server what no document settles, on one login in a test group or one that two people permitted, and keeps the answer in the store where
 // no service has it open. A result comes also with an error, where something had been asked by then; its Markdown is
 // nil where nothing had.
 func Probe(ctx context.Context, o ProbeOptions) (ProbeResult, error) {
@@ -96,7 +97,7 @@ func probeOptions(o ProbeOptions, server *mt5.Server, running bool) probe.Option
 		Masks: append(append([]string{}, s.ProbeGroups...), o.Groups...), Currencies: s.Currencies, Configured: s.Sessions,
 		Operate: o.Operate, Operations: o.Operations, Overdraw: o.Overdraw, UnknownLogin: o.UnknownLogin, Sessions: o.Sessions,
 		NoSessions: "--sessions is below 2", Quarantine: c.Credit.Quarantine, LongestAct: longestCall(c, s), Patience: patience, Pace: o.Pace,
-		Clock: systemClock{}, Rand: rand.Reader, Say: o.Say,
+		Clock: systemClock{}, Rand: rand.Reader, Say: o.Say, Permit: o.permit(running),
 	}
 	if c.Environment == config.Live {
 		p.LiveMasks = s.Groups // where clients' money may be booked
@@ -129,7 +130,7 @@ func probeResult(r probe.Report) (ProbeResult, error) {
 func probeError(err error) error {
 	var group *probe.GroupError
 	switch {
-	case errors.As(err, &group):
+	case errors.As(err, &group), errors.Is(err, credit.ErrRefused):
 		return &ProbeRefusedError{err}
 	case isServerConfig(err):
 		return &ServerConfigError{err}

@@ -253,6 +253,7 @@ func TestEveryAct_HasItsCommand(t *testing.T) {
 		"tasks close 3" + why, "hold" + why, "release" + why, "go-live --cutover 2026-12-01T06:00:00Z" + why,
 		"deposit manual --client c --server main --login 1 --amount 1.00 --currency USD --bank-reference F --received-at 2026-11-30T09:15:00Z" + why,
 		"people add carl --name Carl --user carl --role operator" + why, "people change carl --disabled" + why,
+		"mt5 permit --server main --login 500123" + why,
 		"keys new --propose --name shop --scope deposits:read" + why, "keys revoke shop" + why,
 	} {
 		if got := run(strings.Fields(line)...); got.code != ExitDone {
@@ -266,7 +267,7 @@ func TestEveryAct_HasItsCommand(t *testing.T) {
 	for _, l := range desk.Table() {
 		a, ok := seen[l.Kind]
 		if !ok {
-			if l.Kind != desk.RetryUnknown && l.Kind != desk.Probe { // the desk makes the one of a retry; mt5 probe proposes the other
+			if l.Kind != desk.RetryUnknown { // the desk makes it of a retry
 				t.Errorf("no command asks for %s", l.Kind)
 			}
 			continue

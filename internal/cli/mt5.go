@@ -18,7 +18,7 @@ import (
 
 // mt5Command holds what asks an MT5 server directly.
 func mt5Command(p *Process) *cobra.Command {
-	cmd := group("mt5", "Get to know your MT5 server", probeCommand(p))
+	cmd := group("mt5", "Get to know your MT5 server", probeCommand(p), permitCommand(p))
 	cmd.Long = "mt5 holds the commands that ask your MT5 server directly, beside the service. docs/mt5.md says what the service assumes of it."
 	cmd.Example = "  creditonce mt5 probe --login 700001"
 	return cmd
@@ -31,7 +31,8 @@ type probeFlags struct {
 }
 
 const probeLong = `probe asks your MT5 server what no document settles: how it answers what is empty, unknown or wrong, what it makes of
-a comment, its clock, its pages, its sessions. It works on one login in a test group; a login in another group is refused.
+a comment, its clock, its pages, its sessions. It works on one login in a test group; a login in another group is refused,
+unless two people agreed on exactly this login (creditonce mt5 permit) and --permit names their proposal.
 Without --operate it only reads. With --operate it books the smallest amount of the currency on that login, a few dozen
 times, and takes each back at once; a reversal that fails is said loudly, with what to do. Every comment begins with prb:,
 which no credit's reference does. No other login is touched, save one that does not exist.
@@ -69,6 +70,7 @@ func probeCommand(p *Process) *cobra.Command {
 	flags.StringVar(&o.Server, "server", "", "label of the MT5 server (default: the only one)")
 	flags.Uint64Var(&o.Login, "login", 0, "login to probe with, in a test group")
 	flags.StringArrayVar(&o.Groups, "group", nil, "mask of test groups, such as 'test\\*', beside probe_groups of the configuration; may be repeated")
+	flags.Uint64Var(&o.Permit, "permit", 0, "number of the proposal by which two people permitted this login; used up when the probe begins")
 	flags.BoolVar(&o.Operate, "operate", false, "make balance operations of the smallest amount on the login, and take each back")
 	flags.IntVar(&o.Operations, "operations", 8, "pairs of an operation and its reversal, 1 to 200; the first eight try comments")
 	flags.BoolVar(&o.Overdraw, "overdraw", false, "with --operate: also try to take one unit more than the balance")
@@ -84,7 +86,7 @@ func probeCommand(p *Process) *cobra.Command {
 func (f *probeFlags) check(cmd *cobra.Command) error {
 	o := f.options
 	if f.from != "" {
-		for _, name := range []string{"server", "login", "group", "operate", "operations", "overdraw", "unknown-login", "sessions", "pace", "out"} {
+		for _, name := range []string{"server", "login", "group", "permit", "operate", "operations", "overdraw", "unknown-login", "sessions", "pace", "out"} {
 			if cmd.Flags().Changed(name) {
 				return usagef("--import asks nothing, so --%s has no meaning beside it", name)
 			}
@@ -98,6 +100,8 @@ func (f *probeFlags) check(cmd *cobra.Command) error {
 		return usagef("--unknown-login is the login itself; name one that does not exist, or leave it out")
 	case o.Overdraw && !o.Operate:
 		return usagef("--overdraw moves money; it needs --operate")
+	case o.Overdraw && o.Permit != 0:
+		return usagef("--overdraw takes more than the balance, and is never tried on a login that needs --permit; leave one of them out")
 	case o.Operations < 1 || o.Operations > 200:
 		return usagef("--operations %d: give 1 to 200", o.Operations)
 	case o.Pace < 0 || o.Pace > 10*time.Second:

@@ -234,7 +234,11 @@ func TestPersonRemovedBetween_MayNeitherConfirmNorHaveProposed(t *testing.T) {
 	f.refused(ExitRefused, "disabled", "ben", "proposals", "confirm", hers.ID, "--hash", hers.Digest, "--reason", "seen")
 	f.refused(ExitRefused, "eve is disabled", "eve", "proposals", "confirm", annas.ID, "--hash", annas.Digest, "--reason", "seen")
 	f.refused(ExitRefused, "disabled", "eve", "status")
-	f.ok("ben", "proposals", "reject", hers.ID, "--reason", "she has left")
+	f.agree("anna", "ben", "people", "change", "eve", "--disabled=false", "--reason", "is back")
+	f.refused(ExitRefused, "counts no more: its proposer eve was disabled", "ben", "proposals", "confirm", hers.ID, "--hash", hers.Digest, "--reason", "seen")
+	if shown := f.ok("ben", "proposals", "show", hers.ID); !strings.Contains(shown, "voided") {
+		t.Errorf("it is shown as %s", shown)
+	}
 }
 
 func TestStranger_SeesNothingAndKeysReachNothing(t *testing.T) {

@@ -242,6 +242,12 @@ func proposalSheet(w io.Writer, p admin.Proposal) error {
 	s.add("decided by", p.DecidedBy)
 	s.addTime("decided", p.DecidedAt)
 	s.add("decision", p.Decision)
+	if permit := p.Permit; permit != nil {
+		s.addTime("permit until", permit.ExpiresAt)
+		s.addTime("permit used", permit.UsedAt)
+		s.add("permit used by", permit.UsedBy)
+		s.add("permit void", permit.Void)
+	}
 	s.add("hash", p.Digest)
 	return s.write(w, "")
 }

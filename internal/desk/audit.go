@@ -16,6 +16,7 @@ const (
 	Proposed  Deed = "proposed"  // by the first of two people
 	Confirmed Deed = "confirmed" // by the second: it was done
 	Rejected  Deed = "rejected"
+	Used      Deed = "used" // the permit that a confirmed proposal left
 )
 
 // Record is one line of the audit log: append-only, and chained by the digest of the line before.
@@ -32,6 +33,7 @@ type Record struct {
 	Rows     []credit.ID      `json:"rows,omitempty"`   // credits that it changed
 	Event    credit.EventID   `json:"event,omitempty"`  // event that it stored
 	Settings *credit.Settings `json:"settings,omitempty"`
+	Voided   []ProposalID     `json:"voided,omitempty"`   // proposals that count no more, since their person may not act any more
 	Previous string           `json:"previous,omitempty"` // digest of the line before; empty on the first
 }
 

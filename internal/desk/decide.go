@@ -33,6 +33,7 @@ type deed struct {
 	found  Found
 	who    Person
 	people credit.People
+	permit *Permit // that a confirmed probe leads to
 	out    Changes
 }
 
@@ -157,6 +158,7 @@ func (r request) confirm(f Found) (Changes, error) {
 		return Changes{}, err
 	}
 	p.State, p.EndedBy, p.EndedAt, p.Answer = ProposalConfirmed, who.ID, cut(r.at), r.reason
+	p.Permit = d.permit
 	d.out.Proposal = &p
 	d.record(Confirmed, p.ID)
 	return d.out, nil
@@ -170,6 +172,8 @@ func (p Proposal) confirmable(who Person, digest string, now time.Time, f Found)
 	}
 	maker := person(p.By, f.People)
 	switch {
+	case p.State == ProposalVoided:
+		return line, credit.Refuse("proposer_gone", "proposal %d counts no more: its proposer %s at %s; propose it again", p.ID, p.Answer, p.EndedAt.Format(time.RFC3339))
 	case p.State != ProposalOpen:
 		return line, credit.Refuse("used", "proposal %d was %s by %s", p.ID, p.State, p.EndedBy)
 	case p.StateAt(now) == ProposalExpired:
@@ -251,6 +255,9 @@ func (d *deed) record(deed Deed, p ProposalID) {
 	}
 	if d.out.Proposal != nil {
 		rec.Digest = d.out.Proposal.Digest
+	}
+	for _, p := range d.out.Voided {
+		rec.Voided = append(rec.Voided, p.ID)
 	}
 	for _, row := range d.out.Credit.Rows {
 		rec.Rows = append(rec.Rows, row.After.ID)

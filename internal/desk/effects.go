@@ -66,10 +66,7 @@ func (d *deed) run() error {
 	case NewKey, RevokeKey:
 		return d.runKey()
 	case Probe:
-		if _, ok := d.rules.Identities[d.act.about()]; !ok {
-			return credit.Refuse("unknown_server", "there is no MT5 server with the name %q", d.act.about())
-		}
-		return nil
+		return d.runProbe()
 	case Bootstrap:
 	}
 	return fmt.Errorf("there is no act %q: %w", d.act.Kind, credit.ErrInvalid)
@@ -265,6 +262,7 @@ func (d *deed) runPerson() error {
 		return err
 	}
 	d.out.People = []Person{p}
+	d.void(p)
 	return nil
 }
 

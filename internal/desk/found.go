@@ -21,7 +21,8 @@ type Found struct {
 	Settings     credit.Settings
 	People       []Person
 	Keys         []Key
-	Proposal     *Proposal // nil also where the query names none
+	Proposal     *Proposal  // nil also where the query names none
+	Proposals    []Proposal // that are open or have an unused permit; of a change of a person only
 	NextProposal ProposalID
 	NextRecord   uint64
 	Previous     string // digest of the newest audit record
@@ -46,6 +47,7 @@ type Changes struct {
 	Keys     []Key
 	Task     *credit.Task // changed without being closed
 	Proposal *Proposal    // new, or ended
+	Voided   []Proposal   // ended, or their permits, with the person whom they rest on
 	Record   Record
 }
 

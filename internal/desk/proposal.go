@@ -27,6 +27,7 @@ type Proposal struct {
 	EndedBy   PersonID      `json:"ended_by,omitempty"`
 	EndedAt   time.Time     `json:"ended_at,omitzero"`
 	Answer    string        `json:"answer,omitempty"` // the reason of who confirmed or rejected it
+	Permit    *Permit       `json:"permit,omitempty"` // of a confirmed probe
 }
 
 // ProposalState is what became of a proposal.
@@ -38,6 +39,7 @@ const (
 	ProposalConfirmed ProposalState = "confirmed"
 	ProposalRejected  ProposalState = "rejected"
 	ProposalExpired   ProposalState = "expired"
+	ProposalVoided    ProposalState = "voided" // its proposer was disabled or lost the role
 )
 
 // StateAt is the proposal's state at now.

@@ -83,6 +83,7 @@ type Outcome struct {
 	Event    credit.EventID // of a manual deposit, or of a body that was read anew
 	Settings *credit.Settings
 	People   []Person
+	Voided   []ProposalID         // that count no more, or their permits
 	Look     *credit.LookEvidence // that was made for the act
 }
 
@@ -241,6 +242,7 @@ func (s *Service) act(ctx context.Context, q Query, decide Decide) (Outcome, err
 		Done: receipt.Record.Deed != Proposed, Proposal: receipt.Proposal, Act: receipt.Record.Act, Opened: receipt.Opened, Closed: receipt.Closed,
 		Task: receipt.Task, Event: receipt.Record.Event, Settings: receipt.Settings, People: receipt.People,
 	}
+	out.Voided = receipt.Record.Voided
 	woken := map[string]bool{}
 	for _, row := range receipt.Credit.Rows {
 		out.Rows = append(out.Rows, row.After)

@@ -185,9 +185,9 @@ var ways = []way{
 	}},
 }
 
-func (f *firm) change(who, what, to string) {
+func (f *firm) change(who, what, to string) desk.Outcome {
 	f.t.Helper()
-	f.two("ada", "abe", desk.Act{Kind: desk.ChangePerson, Subject: "person/" + who, Params: map[string]string{what: to}})
+	return f.two("ada", "abe", desk.Act{Kind: desk.ChangePerson, Subject: "person/" + who, Params: map[string]string{what: to}})
 }
 
 func TestConfirm_EveryWayThatMustFailDoes(t *testing.T) {

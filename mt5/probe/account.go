@@ -35,9 +35,23 @@ func (r *run) admit(ctx context.Context) error {
 	r.report.Group = group
 	live := mt5.GroupMatches(r.o.LiveMasks, group)
 	if live || !mt5.GroupMatches(r.o.Masks, group) {
-		return &GroupError{Login: r.o.Login, Group: group, Live: live, Masks: r.o.Masks}
+		if err := r.takePermit(ctx, &GroupError{Login: r.o.Login, Group: group, Live: live, Masks: r.o.Masks}); err != nil {
+			return err
+		}
 	}
 	return r.readGroup(ctx)
+}
+
+// takePermit goes on with a login outside the test groups only where two people agreed on it.
+func (r *run) takePermit(ctx context.Context, refusal error) error {
+	switch {
+	case r.o.Permit == nil:
+		return refusal
+	case r.o.Overdraw: // where MT5 allows it, a client's account would be below zero until the reversal
+		return credit.Refuse("overdraw", "login %d is outside the test groups, and there no more than the balance is ever taken; leave --overdraw out", r.o.Login)
+	}
+	r.say("login %d is in group %q, outside the test groups: use the permit of two people", r.o.Login, r.report.Group)
+	return r.o.Permit(ctx)
 }
 
 // readGroup finds currency and digits, without which no amount can be written.

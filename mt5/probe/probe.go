@@ -24,9 +24,13 @@ type Options struct {
 
 	Identity   string
 	Masks      []string       // groups that may be probed; none refuses every login
-	LiveMasks  []string       // groups with clients' money; a login in one is refused whatever Masks say
+	LiveMasks  []string       // groups with clients' money; a login in one takes Permit whatever Masks say
 	Currencies map[string]int // configured account currencies and digits
 	Configured int            // sessions that the service opens
+
+	// Permit takes the permit of two people for Login, once and for good; nil: there is none, and every login outside the
+	// test groups is refused. It is called before anything was asked but the login's group, and its error ends the probe.
+	Permit func(ctx context.Context) error
 
 	Operate      bool   // balance operations on Login are allowed
 	Operations   int    // pairs of an operation and its reversal, at least 1
@@ -57,23 +61,24 @@ type GroupError struct {
 func (e *GroupError) Error() string {
 	switch {
 	case e.Live:
-		return fmt.Sprintf("login %d is in the live group %q: probing it takes two people, and this program cannot yet ask a second "+
-			"one; take a login in a test group", e.Login, e.Group)
+		return fmt.Sprintf("login %d is in the live group %q: take a login in a test group; "+twoPeople, e.Login, e.Group)
 	case len(e.Masks) == 0:
 		return fmt.Sprintf("login %d is in group %q, and no test group is named: name one under probe_groups of the server in the "+
 			"configuration, or with --group", e.Login, e.Group)
 	}
 	return fmt.Sprintf("login %d is in group %q, which is none of the test groups %s: take a login in a test group; "+
-		"a live group takes two people, and this program cannot yet ask a second one", e.Login, e.Group, strings.Join(e.Masks, ", "))
+		twoPeople, e.Login, e.Group, strings.Join(e.Masks, ", "))
 }
+
+const twoPeople = "any other takes two people: one proposes it with creditonce mt5 permit, another confirms, and --permit names the proposal"
 
 // RefusedMask tells whether a mask names every group, so that it sets no limit.
 func RefusedMask(mask string) bool {
 	return !strings.HasPrefix(mask, "!") && strings.Trim(mask, "*") == ""
 }
 
-// Run asks everything. It returns a *GroupError before anything was asked but the login's group, the errors of
-// mt5.Server.Inquire, or an error of ctx with what was found by then. What must be done by hand is in the report.
+// Run asks everything. It returns a *GroupError or an error of Permit before anything was asked but the login's group, the
+// errors of mt5.Server.Inquire, or an error of ctx with what was found by then. What must be done by hand is in the report.
 func Run(ctx context.Context, o Options) (Report, error) {
 	r := &run{o: o, pairs: map[string]bool{}, report: Report{
 		Format: Format, Program: o.Program, Server: o.Label, Identity: o.Identity, Manager: o.Manager, Login: o.Login,
