@@ -17,7 +17,7 @@ import (
 var importTable = map[string][]string{
 	".":              {"internal/cli"},
 	"internal/cli":   {"internal/admin", "internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk"},
+	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk", "internal/proof/faultpoints"},
 	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
@@ -40,6 +40,10 @@ var importTable = map[string][]string{
 	"store/storetest":       {"credit", "store", "internal/desk"},
 	"credit":                {},
 	".ci/testreport":        {},
+
+	// what proves the product: only tests import it, and internal/app when it is built with the tag faultpoints
+	"internal/proof/faultpoints": {"credit"},
+	"internal/proof/faultproxy":  {},
 }
 
 // technologies are the third-party modules that only some packages may touch.

@@ -67,6 +67,9 @@ type App struct {
 // New opens the store, pins what the configuration says at first use, and wires every part. Nothing listens and
 // nothing calls MT5 yet. On an error everything that was opened is closed again.
 func New(ctx context.Context, o Options) (*App, error) {
+	if o.Step == nil {
+		o.Step = builtInStep()
+	}
 	clock := systemClock{}
 	a := &App{
 		cfg: o.Config, log: o.Log, clock: clock, live: &credit.LiveCalls{}, wakes: map[string][]chan struct{}{}, servers: map[string]*mt5.Server{},
