@@ -13,6 +13,7 @@ const (
 	NoticeTaskOpened  NoticeKind = "task_opened"
 	NoticeTaskClosed  NoticeKind = "task_closed"
 	NoticeModeChanged NoticeKind = "mode_changed"
+	NoticeTest        NoticeKind = "test" // a person wants to see whether alarms arrive; nothing has happened
 )
 
 // Notice is one entry of the outbox: something that people are to be told. It is written in the transaction of what
@@ -24,7 +25,7 @@ type Notice struct {
 	Task   TaskID     `json:"task,omitempty"`   // of a task
 	From   Mode       `json:"from,omitempty"`   // of a mode, as are the next three
 	To     Mode       `json:"to,omitempty"`     //
-	By     string     `json:"by,omitempty"`     //
+	By     string     `json:"by,omitempty"`     // of a test too
 	Reason string     `json:"reason,omitempty"` //
 }
 
@@ -48,6 +49,11 @@ func ModeNotices(before, after Settings) []Notice {
 	return []Notice{{
 		Kind: NoticeModeChanged, At: after.ModeAt, From: before.Mode, To: after.Mode, Reason: after.ModeReason, By: after.ModeBy,
 	}}
+}
+
+// TestNotice is the notice by which a person tries whether alarms arrive.
+func TestNotice(by string, at time.Time) Notice {
+	return Notice{Kind: NoticeTest, At: at, By: by}
 }
 
 // Channel is one way on which people are told, and how far it has come. It is stored, so that a process that dies

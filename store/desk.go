@@ -83,6 +83,13 @@ func findDesk(w *writer, q desk.Query) (f desk.Found, err error) {
 
 // findSubject reads what the act is about.
 func findSubject(w *writer, q desk.Query, act desk.Act, f *desk.Found) (err error) {
+	if act.Kind == desk.TestAlerts {
+		known, err := channels.page(w.tx, nil, mostChannels)
+		if err != nil {
+			return err
+		}
+		f.Channels = len(known)
+	}
 	if id := act.Credit(); id != 0 {
 		if err := findRow(w, q, act, id, f); err != nil {
 			return err
@@ -216,7 +223,9 @@ func (db *DB) stageAct(w *writer, c desk.Changes) (desk.Receipt, error) {
 	if err := stageDesk(w, c); err != nil {
 		return desk.Receipt{}, err
 	}
-	return desk.Receipt{Changes: c, Opened: done.opened, Closed: done.closed}, nil
+	receipt := desk.Receipt{Changes: c, Opened: done.opened, Closed: done.closed}
+	receipt.Notice, err = stageNumbered(w, c.Notices)
+	return receipt, err
 }
 
 // stageDesk stages the desk's own records.

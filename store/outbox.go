@@ -32,19 +32,26 @@ const (
 
 // stageNotices appends to the outbox, where there is a channel that will ever read it.
 func stageNotices(w *writer, notices []credit.Notice) error {
+	_, err := stageNumbered(w, notices)
+	return err
+}
+
+// stageNumbered is stageNotices, and gives the number of the last notice; 0 where none was written.
+func stageNumbered(w *writer, notices []credit.Notice) (last credit.NoticeID, err error) {
 	if len(notices) == 0 {
-		return nil
+		return 0, nil
 	}
 	if k, _ := w.tx.Bucket([]byte(channels.bucket)).Cursor().First(); k == nil {
-		return nil
+		return 0, nil
 	}
 	for _, n := range notices {
 		n.ID, n.At = credit.NoticeID(outbox.next(w)), instant(n.At)
 		if err := outbox.stage(w, nil, n); err != nil {
-			return err
+			return 0, err
 		}
+		last = n.ID
 	}
-	return nil
+	return last, nil
 }
 
 // SetChannels makes the store's channels those with the names: a new one is told what comes from now on, and one that

@@ -233,6 +233,11 @@ func (c *Client) Audit(ctx context.Context, filter url.Values) (List[AuditEntry]
 	return get[List[AuditEntry]](ctx, c, filter, "/v1/audit")
 }
 
+// Alerts lists the places where people are told.
+func (c *Client) Alerts(ctx context.Context) (List[Channel], error) {
+	return get[List[Channel]](ctx, c, nil, "/v1/alerts")
+}
+
 // Submit does what one person may do, or makes a proposal of it.
 func (c *Client) Submit(ctx context.Context, act Act) (Outcome, error) {
 	return post[Outcome](ctx, c, act, "/v1/acts")

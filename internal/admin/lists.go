@@ -220,6 +220,22 @@ func (s *Server) keys(_ http.ResponseWriter, r *http.Request, who desk.Actor) (a
 	return List[Key]{Items: each(got, keyOf)}, nil
 }
 
+func (s *Server) alerts(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	got, err := s.cfg.Desk.Channels(r.Context(), who)
+	if err != nil {
+		return nil, err
+	}
+	return List[Channel]{Items: each(got, channelOf)}, nil
+}
+
+func channelOf(s credit.ChannelState) Channel {
+	c := s.Channel
+	return Channel{
+		Name: c.Name, Delivered: uint64(c.Delivered), Sending: uint64(c.Sending), Waiting: s.Waiting, Oldest: s.Oldest, Attempts: c.Attempts,
+		Failure: c.Failure, FailedAt: c.FailedAt, DeliveredAt: c.DeliveredAt,
+	}
+}
+
 func (s *Server) audit(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
 	q := newQuery(r, "after", "limit")
 	after, limit := q.number("after"), q.limit()

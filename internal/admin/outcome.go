@@ -21,6 +21,9 @@ func outcomeOf(o desk.Outcome, now time.Time) Outcome {
 		p := proposalOf(*o.Proposal, now)
 		out.Proposal = &p
 	}
+	if o.Notice != 0 {
+		out.Notice = id64(o.Notice)
+	}
 	out.Text = outcomeText(o)
 	return out
 }
@@ -91,6 +94,8 @@ func actText(a desk.Act) string {
 		return subject + " is not valid any more"
 	case desk.Probe:
 		return "the probe may touch login " + a.Params["login"] + " of " + subject
+	case desk.TestAlerts:
+		return "a test message is in the outbox"
 	case desk.Replay:
 		return subject + " went through the intake again"
 	default:

@@ -37,6 +37,7 @@ func (s *Server) routes() []route {
 		{"GET /v1/people", s.people},
 		{"GET /v1/keys", s.keys},
 		{"GET /v1/audit", s.audit},
+		{"GET /v1/alerts", s.alerts},
 		{"POST /v1/acts", s.submit},
 		{"POST /v1/proposals/{id}/confirm", s.confirm},
 		{"POST /v1/proposals/{id}/reject", s.reject},

@@ -39,6 +39,7 @@ type Desk interface {
 	Proposal(ctx context.Context, a desk.Actor, id desk.ProposalID) (desk.Proposal, error)
 	People(ctx context.Context, a desk.Actor) ([]desk.Person, error)
 	Keys(ctx context.Context, a desk.Actor) ([]desk.Key, error)
+	Channels(ctx context.Context, a desk.Actor) ([]credit.ChannelState, error)
 	Audit(ctx context.Context, a desk.Actor, after uint64, limit int) ([]desk.Record, error)
 }
 

@@ -29,6 +29,20 @@ type Outcome struct {
 	Look     *Look     `json:"look,omitempty"`   // that was made for the act
 	Waits    string    `json:"waits,omitempty"`  // what a proposal still waits for; empty: it can be confirmed now
 	Secret   string    `json:"secret,omitempty"` // a new API key, shown this once
+	Notice   string    `json:"notice,omitempty"` // number of a test message; a channel that delivered it has at least this
+}
+
+// Channel is one place where people are told, and how far it has come.
+type Channel struct {
+	Name        string    `json:"name"`
+	Delivered   uint64    `json:"delivered,string"`         // number of the last message that arrived
+	Sending     uint64    `json:"sending,string,omitempty"` // last of those that are being sent
+	Waiting     int       `json:"waiting"`
+	Oldest      time.Time `json:"oldest_at,omitzero"` // of what waits
+	Attempts    int       `json:"attempts"`           // of what is being sent
+	Failure     string    `json:"failure,omitempty"`  // of the last attempt
+	FailedAt    time.Time `json:"failed_at,omitzero"`
+	DeliveredAt time.Time `json:"delivered_at,omitzero"`
 }
 
 // Proposal is an act that waits for a second person, bound by Digest to exactly what it would do.

@@ -3,6 +3,7 @@ package alert
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -90,6 +91,9 @@ func subject(out credit.Outgoing) string {
 	case closed > 1:
 		parts = append(parts, fmt.Sprintf("%d tasks closed", closed))
 	}
+	if slices.ContainsFunc(out.Notices, isTest) {
+		parts = append(parts, "test message")
+	}
 	return "[creditonce " + out.Settings.Environment + "] " + strings.Join(parts, ", ")
 }
 
@@ -101,6 +105,9 @@ func write(text *strings.Builder, of credit.NoticeOf) {
 	case n.Kind == credit.NoticeModeChanged:
 		fmt.Fprintf(text, "Mode changed from %s to %s\n", n.From, n.To)
 		line(text, "reason", n.Reason)
+		line(text, "by", n.By)
+	case n.Kind == credit.NoticeTest:
+		text.WriteString("Test message: nothing has happened. Alarms of this service arrive here.\n")
 		line(text, "by", n.By)
 	case t == nil:
 		fmt.Fprintf(text, "%s\n", n.Kind)

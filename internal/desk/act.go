@@ -36,6 +36,7 @@ const (
 	ChangePerson Kind = "person.change"
 	NewKey       Kind = "key.new"
 	RevokeKey    Kind = "key.revoke"
+	TestAlerts   Kind = "alerts.test"
 	Bootstrap    Kind = "bootstrap" // in audit records only: root names the first two people
 )
 
@@ -91,6 +92,7 @@ var table = []Line{
 	{Kind: NoteTask, May: []Role{Operator, Maker, Checker}, Subject: "task/N", Params: []Param{{Name: "text", Required: true, Help: "what there is to say"}}, Help: "write a note on a task"},
 	{Kind: AssignTask, May: []Role{Operator, Maker, Checker}, Subject: "task/N", Params: []Param{{Name: "person", Help: "who looks at it; empty: nobody"}}, Help: "say who looks at a task"},
 	{Kind: CloseTask, May: operators, Reason: true, Subject: "task/N", Help: "close a task that does not close by itself"},
+	{Kind: TestAlerts, May: []Role{Operator, Admin}, Subject: "alerts", Help: "send a test message to every place where people are told"},
 	{Kind: HoldMode, May: []Role{Operator, Maker, Checker}, Reason: true, Subject: "mode", Help: "stop all claims; intake and looking go on"},
 
 	{Kind: RetryUnknown, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "credit/N", Help: "allow one further call of a credit that was handed to people"},

@@ -65,6 +65,8 @@ func (d *deed) run() error {
 		return d.runPerson()
 	case NewKey, RevokeKey:
 		return d.runKey()
+	case TestAlerts:
+		return d.runTestAlerts()
 	case Probe:
 		return d.runProbe()
 	case Bootstrap:
@@ -263,6 +265,15 @@ func (d *deed) runPerson() error {
 	}
 	d.out.People = []Person{p}
 	d.void(p)
+	return nil
+}
+
+// runTestAlerts puts one message into the outbox, which every channel reads.
+func (d *deed) runTestAlerts() error {
+	if d.found.Channels == 0 {
+		return credit.Refuse("no_alerts", "the service tells nobody: its configuration has no section alerts; add one (config.example.yaml shows it) and start the service again")
+	}
+	d.out.Notices = []credit.Notice{credit.TestNotice(string(d.who.ID), cut(d.at))}
 	return nil
 }
 

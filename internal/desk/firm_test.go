@@ -35,6 +35,7 @@ type firm struct {
 	woken    int
 	keys     int
 	names    int
+	told     int // notices that waited when the subject of a test of the alarms was made
 }
 
 // randomness is a source that a test can repeat.

@@ -27,6 +27,7 @@ type Found struct {
 	NextRecord   uint64
 	Previous     string // digest of the newest audit record
 	NextKey      uint64
+	Channels     int // on which people are told; of a test of the alarms only
 
 	Dossier  *credit.Dossier // of the act's credit
 	DayTotal credit.Amount   // of its login
@@ -46,6 +47,7 @@ type Changes struct {
 	People   []Person
 	Keys     []Key
 	Task     *credit.Task // changed without being closed
+	Notices  []credit.Notice
 	Proposal *Proposal    // new, or ended
 	Voided   []Proposal   // ended, or their permits, with the person whom they rest on
 	Record   Record
@@ -56,6 +58,7 @@ type Receipt struct {
 	Changes
 	Opened []credit.Task
 	Closed []credit.Task
+	Notice credit.NoticeID // the last of Changes.Notices; 0 where there was none
 }
 
 // Decide is a pure decision; the store may call it more than once.
@@ -87,6 +90,7 @@ type Book interface {
 	EventBody(ctx context.Context, id credit.EventID) ([]byte, error)
 	Events(ctx context.Context, after credit.EventID, limit int) ([]credit.Event, error)
 	Deposit(ctx context.Context, code string) (credit.DepositView, error)
+	Channels(ctx context.Context) ([]credit.ChannelState, error)
 	Account(ctx context.Context, server string, login uint64) (credit.Account, error)
 	Rows(ctx context.Context, q credit.RowQuery) ([]credit.Credit, error)
 	Credits(ctx context.Context, q credit.CreditQuery) (credit.Page[credit.Credit], error)

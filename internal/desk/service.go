@@ -85,6 +85,7 @@ type Outcome struct {
 	People   []Person
 	Voided   []ProposalID         // that count no more, or their permits
 	Look     *credit.LookEvidence // that was made for the act
+	Notice   credit.NoticeID      // of a test of the alarms: what every channel is to deliver
 }
 
 // NoAnswerError says that MT5 gave no answer, or none that is complete, to what an act needs to know.
@@ -240,7 +241,7 @@ func (s *Service) act(ctx context.Context, q Query, decide Decide) (Outcome, err
 	s.announceMode(ctx, receipt)
 	out := Outcome{
 		Done: receipt.Record.Deed != Proposed, Proposal: receipt.Proposal, Act: receipt.Record.Act, Opened: receipt.Opened, Closed: receipt.Closed,
-		Task: receipt.Task, Event: receipt.Record.Event, Settings: receipt.Settings, People: receipt.People,
+		Task: receipt.Task, Notice: receipt.Notice, Event: receipt.Record.Event, Settings: receipt.Settings, People: receipt.People,
 	}
 	out.Voided = receipt.Record.Voided
 	woken := map[string]bool{}

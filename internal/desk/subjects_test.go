@@ -65,6 +65,10 @@ func (f *firm) subject(kind desk.Kind) desk.Act {
 		}
 		f.two("ada", "abe", made)
 		return desk.Act{Kind: kind, Subject: made.Subject}
+	case desk.TestAlerts:
+		f.Must(f.db.SetChannels(f.t.Context(), []string{"mail"}))
+		f.told = f.waiting()
+		return desk.Act{Kind: kind, Subject: "alerts"}
 	case desk.Bootstrap:
 	}
 	f.t.Fatalf("no subject for %s", kind)
@@ -185,9 +189,22 @@ func (f *firm) done(act desk.Act) bool {
 		return settings.Mode == credit.ModeHold
 	case desk.ReleaseMode, desk.GoLive:
 		return settings.Mode == credit.ModeLive
+	case desk.TestAlerts:
+		return f.waiting() > f.told
 	default:
 		return (f.lastDeed() == desk.Did || f.lastDeed() == desk.Confirmed) && f.lastAct().Subject == act.Subject && f.lastAct().Kind == act.Kind
 	}
+}
+
+// waiting is how many notices wait on the firm's channel.
+func (f *firm) waiting() int {
+	f.t.Helper()
+	states, err := f.db.Channels(f.t.Context())
+	f.Must(err)
+	if len(states) == 0 {
+		return 0
+	}
+	return states[0].Waiting
 }
 
 func (f *firm) last() desk.Record {

@@ -18,6 +18,7 @@ var (
 	alone = map[desk.Kind][]string{
 		desk.Resolve: {"oscar"}, desk.RetryFailed: {"oscar"}, desk.HoldCredit: {"oscar"}, desk.Replay: {"oscar"}, desk.CloseTask: {"oscar"},
 		desk.NoteTask: {"oscar", "mia", "carl"}, desk.AssignTask: {"oscar", "mia", "carl"}, desk.HoldMode: {"oscar", "mia", "carl"},
+		desk.TestAlerts: {"oscar", "ada", "abe"},
 	}
 	money = []desk.Kind{
 		desk.RetryUnknown, desk.Adopt, desk.CloseCredit, desk.Release, desk.NotThisDeal, desk.ManualPay, desk.GoLive, desk.ReleaseMode, desk.Probe,
@@ -46,7 +47,7 @@ func TestTable_IsTheDesigns(t *testing.T) {
 		if line.Two != two || (len(line.Confirm) > 0) != two || line.Help == "" || len(line.May) == 0 {
 			t.Errorf("%s: %+v", line.Kind, line)
 		}
-		if decides := line.Kind != desk.Resolve && line.Kind != desk.NoteTask && line.Kind != desk.AssignTask; line.Reason != decides {
+		if decides := line.Kind != desk.Resolve && line.Kind != desk.NoteTask && line.Kind != desk.AssignTask && line.Kind != desk.TestAlerts; line.Reason != decides {
 			t.Errorf("%s: a reason is required: %v", line.Kind, line.Reason)
 		}
 	}

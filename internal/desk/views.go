@@ -124,6 +124,11 @@ func (s *Service) Tasks(ctx context.Context, a Actor, q TaskQuery) ([]credit.Tas
 	return seen(ctx, s, a, func() ([]credit.Task, error) { return s.cfg.Book.Tasks(ctx, q) })
 }
 
+// Channels lists the places where people are told, with how far each has come.
+func (s *Service) Channels(ctx context.Context, a Actor) ([]credit.ChannelState, error) {
+	return seen(ctx, s, a, func() ([]credit.ChannelState, error) { return s.cfg.Book.Channels(ctx) })
+}
+
 // Find lists what has the text as one of its ids: a credit's, event's or task's number, payment, event id, reference,
 // ticket, login or deposit code.
 func (s *Service) Find(ctx context.Context, a Actor, text string) ([]Hit, error) {
