@@ -146,6 +146,10 @@ func (w *wire) pass(request []byte, o order) (answer, error) {
 			return answer{}, err
 		}
 		o.partly()
+		// What has come by now cannot be the answer to a request that is not whole.
+		if err := w.quiet(); err != nil {
+			return answer{}, err
+		}
 		request = request[half:]
 	}
 	if _, err := w.secure.Write(request); err != nil {
