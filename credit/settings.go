@@ -25,6 +25,12 @@ type Settings struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Pins        []Pin     `json:"pins,omitempty"`    // sorted by Name
 	Learned     []Learned `json:"learned,omitempty"` // about the MT5 servers, sorted by Server
+
+	// Instance is drawn at random when the store is made, and anew at each restore and takeover: two files that went apart
+	// have different ones. Empty in a store of the first schema that no service has opened since.
+	Instance string `json:"instance,omitempty"`
+	Place    *Place `json:"place,omitempty"` // where it was last run; nil: not yet
+	Doubt    *Doubt `json:"doubt,omitempty"` // nil: none
 }
 
 // Pin is a label of the config and what it meant at first use; a change is refused (design §2).

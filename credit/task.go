@@ -32,6 +32,8 @@ const (
 	TaskOwnership       TaskKind = "ownership"         // a login changed its client while a call may be under way
 	TaskLateAnswer      TaskKind = "late_answer"       // a call answered after its attempt was over
 	TaskPaidWithoutUnit TaskKind = "paid_without_unit" // paid, but nothing says which payment
+	TaskDoubt           TaskKind = "doubt"             // the store may not be the one that the last calls were made from
+	TaskRestored        TaskKind = "restored"          // the store was restored or taken over, and waits for its release
 )
 
 // Record is one side of a discrepancy: where it comes from and its fields, in the order to show them.

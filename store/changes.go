@@ -61,6 +61,9 @@ func stageRow(w *writer, r credit.RowChange) error {
 			return fmt.Errorf("credit %d is not as it was decided on: %w", id, credit.ErrConflict)
 		}
 		old = &stored
+		if stored.State != credit.Claimed && r.After.State == credit.Claimed {
+			w.claims++
+		}
 	}
 	written := 0
 	if old != nil {

@@ -19,6 +19,9 @@ type operation struct {
 	alone  func() error // instead of run: called between batches, while no transaction is open
 	err    error        // of the last run
 	done   chan error
+
+	claims  uint64 // made in the last run
+	testify bool   // the last run wants the witness written
 }
 
 // committer owns all writes of an open store. One goroutine drains what has arrived into one transaction; there
@@ -29,6 +32,9 @@ type committer struct {
 	most  int // operations in one transaction
 	hook  func(put int) error
 	memo  settingsMemo
+
+	unmoved func() error // an error once the store's path leads to another file
+	witness *witness     // nil: none is kept
 
 	mu      sync.RWMutex // guards closing against sends to a closed queue
 	closing bool
@@ -204,6 +210,7 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 		w := newWriter(tx, r.stopClaims, &c.memo)
 		w.beforeOp = c.hook
 		op.err = c.run(op, w)
+		op.claims, op.testify = w.claims, w.testify
 		if op.err != nil && w.dirty {
 			ended = true
 			if err := tx.Rollback(); err != nil {
@@ -214,6 +221,12 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 		wrote = wrote || w.dirty
 	}
 	ended = true
+	if poison, err := c.beforeCommit(tx, batch, wrote); poison >= 0 || err != nil {
+		if back := tx.Rollback(); back != nil {
+			return -1, errors.Join(err, fmt.Errorf("roll back: %w", back))
+		}
+		return poison, err
+	}
 	if !wrote || commitLeftOut() { // nothing but repeats and refusals: their verdicts rest on what is committed already
 		if err := tx.Rollback(); err != nil {
 			return -1, fmt.Errorf("end a transaction without writes: %w", err)
@@ -225,6 +238,51 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 	}
 	c.stats.commits.Add(1)
 	return -1, nil
+}
+
+// beforeCommit sees that the file is still the one at the path, and puts on the witness what the batch claims. A witness that
+// cannot be written undoes the batch: poison is an operation that claims, and the others run again without it.
+func (c *committer) beforeCommit(tx *bolt.Tx, batch []*operation, wrote bool) (poison int, err error) {
+	if wrote && c.unmoved != nil {
+		if err := c.unmoved(); err != nil {
+			return -1, err
+		}
+	}
+	if c.witness == nil {
+		return -1, nil
+	}
+	claims, first := uint64(0), -1
+	for i, op := range batch {
+		if op.err == nil && (op.claims > 0 || op.testify) {
+			claims += op.claims
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 {
+		return -1, nil
+	}
+	err = c.testify(tx, claims)
+	var stranger *strangerError
+	if err == nil || errors.As(err, &stranger) {
+		return -1, err
+	}
+	batch[first].err = fmt.Errorf("%w: %w", credit.ErrBusy, err)
+	return first, nil
+}
+
+// testify writes the witness for a batch that makes so many claims.
+func (c *committer) testify(tx *bolt.Tx, claims uint64) error {
+	s, err := readSettings(tx)
+	if err != nil {
+		return err
+	}
+	to, err := readClaims(tx)
+	if err != nil {
+		return err
+	}
+	return c.witness.write(testimony{Store: s.StoreID, Instance: s.Instance, From: to - claims, To: to})
 }
 
 // run lets one operation decide and then apply. A panic in it is its error: no stack, which may hold data.

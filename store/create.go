@@ -99,12 +99,17 @@ func create(path string, s credit.Settings) error {
 
 // lay makes every bucket and the meta records.
 func lay(tx *bolt.Tx, s credit.Settings) error {
+	if s.Instance == "" {
+		s.Instance = s.StoreID // there is no other file of this store yet
+	}
 	for _, name := range bucketNames() {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return fmt.Errorf("bucket %q: %w", name, err)
 		}
 	}
-	for k, v := range map[string]any{string(metaSchema): schemaRecord{schemaVersion}, string(metaSettings): cutSettings(s)} {
+	for k, v := range map[string]any{
+		string(metaSchema): schemaRecord{schemaVersion}, string(metaSettings): cutSettings(s), string(metaClaims): claimsRecord{},
+	} {
 		payload, err := encode(v)
 		if err != nil {
 			return err
@@ -123,32 +128,6 @@ func syncFile(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// checkSchema refuses what this program does not know how to keep.
-func checkSchema(b *bolt.DB) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the file is damaged: %w", panicError(p))
-		}
-	}()
-	return b.View(func(tx *bolt.Tx) error {
-		meta := tx.Bucket([]byte(bucketMeta))
-		if meta == nil || meta.Get(metaSchema) == nil {
-			return &SchemaError{Hint: "it is a bbolt database of another program; check the path"}
-		}
-		var schema schemaRecord
-		if err := readMeta(tx, metaSchema, &schema); err != nil {
-			return err
-		}
-		switch {
-		case schema.Version > schemaVersion:
-			return &SchemaError{schema.Version, "start the program version that wrote it, or a newer one"}
-		case schema.Version < schemaVersion:
-			return &SchemaError{schema.Version, fmt.Sprintf("version %d is the first that exists, so the file is damaged; restore a backup", schemaVersion)}
-		}
-		return checkBuckets(tx)
-	})
 }
 
 // checkBuckets compares the file's buckets with the schema's.

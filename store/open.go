@@ -28,6 +28,8 @@ type Options struct {
 	StopClaimsBelow, RefuseIntakeBelow uint64
 	// Free tells the free bytes of the directory's file system; nil asks the system. It must not block.
 	Free func(dir string) (uint64, error)
+	// Guard, where set, makes the store watch that it is the right one; see [DB.Standing].
+	Guard *Guard
 	// Queue is how many operations may wait; 0: 4096. Further ones are ErrBusy at once.
 	Queue int
 	// Batch is how many operations one commit takes at most; 0: 500.
@@ -58,6 +60,8 @@ type DB struct {
 	committer *committer
 	gauge     *gauge
 	packer    *packer
+	file      fileID // of the open file
+	standing  Standing
 
 	closing sync.Mutex
 	closed  bool
@@ -79,10 +83,16 @@ func Open(path string, o Options) (*DB, error) {
 	}
 	db.lock = lock
 	go db.committer.loop()
+	if err := db.stand(o.Guard); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, db.Close(context.Background())))
+	}
 	return db, nil
 }
 
 func open(path string, o Options) (*DB, error) {
+	if err := o.Guard.beforeCreating(path); err != nil {
+		return nil, err
+	}
 	if err := ensure(path, o.New); err != nil {
 		return nil, err
 	}
@@ -90,11 +100,11 @@ func open(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := openBolt(path, o)
+	b, file, err := openBolt(path, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSchema(b); err != nil {
+	if err := migrate(path, b); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	g := &gauge{
@@ -102,7 +112,8 @@ func open(path string, o Options) (*DB, error) {
 		stopClaims: o.StopClaimsBelow, refuseIntake: o.RefuseIntakeBelow,
 	}
 	c := newCommitter(b, g.measure, orDefault(o.Queue, defaultQueue), orDefault(o.Batch, defaultBatch))
-	return &DB{path: path, bolt: b, committer: c, gauge: g, packer: packer}, nil
+	c.unmoved = func() error { return unmoved(path, file) }
+	return &DB{path: path, bolt: b, committer: c, gauge: g, packer: packer, file: file}, nil
 }
 
 func orDefault(n, d int) int {
@@ -113,7 +124,7 @@ func orDefault(n, d int) int {
 }
 
 // openBolt opens the file. bbolt may panic on a damaged one; that is an error here, and its lock is given up.
-func openBolt(path string, o Options) (b *bolt.DB, err error) {
+func openBolt(path string, o Options) (b *bolt.DB, id fileID, err error) {
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
@@ -135,14 +146,18 @@ func openBolt(path string, o Options) (b *bolt.DB, err error) {
 	b, err = bolt.Open(path, 0o600, opts)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, errors.New("another program has the file open (a copy or a check of the live file?): end it first")
+		return nil, id, errors.New("another program has the file open (a copy or a check of the live file?): end it first")
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
-		return nil, fmt.Errorf("the file is no bbolt database, or its head is damaged (%w): restore a backup, and keep this file", err)
+		return nil, id, fmt.Errorf("the file is no bbolt database, or its head is damaged (%w): restore a backup, and keep this file", err)
 	case err != nil:
-		return nil, err
+		return nil, id, err
 	}
 	b.StrictMode = o.Strict
-	return b, nil
+	info, err := file.Stat()
+	if err != nil {
+		return nil, id, errors.Join(err, b.Close())
+	}
+	return b, idOf(info), nil
 }
 
 // Failed sends the cause once a commit error has stopped the store, and is closed then. The process must end:

@@ -105,6 +105,7 @@ func TestNewStore_HasItsSettingsInMicroseconds(t *testing.T) {
 	}
 	want := settings()
 	want.ModeAt, want.CreatedAt = want.ModeAt.Truncate(time.Microsecond), want.CreatedAt.Truncate(time.Microsecond)
+	want.Instance = want.StoreID
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("settings %+v, want %+v", got, want)
 	}
@@ -203,7 +204,7 @@ func TestOpen_RefusesWithAClearMessage(t *testing.T) {
 		{"missing", func(*testing.T, string) {}, no, "there is no store"},
 		{"new with odd settings", func(*testing.T, string) {}, odd, "environment (live or test)"},
 		{"of another program", foreign, no, "of another program"},
-		{"newer", schema(2), no, "schema version 2, this program knows version 1: start the program version that wrote it"},
+		{"newer", schema(3), no, "schema version 3, this program knows version 2: start the program version that wrote it"},
 		{"older", schema(-1), no, "version 1 is the first that exists"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 )
 
 // schemaVersion is the layout that this file describes. A store of another one is not opened.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // Buckets that are no table. Every other bucket is named in a table below, in schema_desk.go or in outbox.go; no other file names one.
 const (
-	bucketMeta     = "meta"     // "schema" and "settings"
+	bucketMeta     = "meta"     // "schema", "settings" and "claims"
 	bucketBodies   = "bodies"   // event number -> body, zstd
 	bucketCounters = "counters" // table, label -> how many rows are counted there
 )
@@ -20,6 +20,7 @@ const (
 var (
 	metaSchema   = []byte("schema")
 	metaSettings = []byte("settings")
+	metaClaims   = []byte("claims") // since version 2: how many claims were ever made
 )
 
 // events: number -> event without its body. Append-only.

@@ -58,6 +58,9 @@ func stageSettings(w *writer, s credit.Settings) error {
 	if err != nil || bytes.Equal(was, now) {
 		return err
 	}
+	if before.Instance != s.Instance {
+		w.testify = true
+	}
 	if err := w.put(bucketMeta, metaSettings, seal(bucketMeta, metaSettings, now)); err != nil {
 		return err
 	}

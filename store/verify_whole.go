@@ -53,6 +53,9 @@ func (v *verifier) checkMeta() error {
 		if err := readMeta(tx, metaSchema, &schema); err != nil {
 			v.fault(bucketMeta, metaSchema, err)
 		}
+		if _, err := readClaims(tx); err != nil {
+			v.fault(bucketMeta, metaClaims, err)
+		}
 		s, err := readSettings(tx)
 		if err != nil {
 			v.fault(bucketMeta, metaSettings, err)

@@ -21,6 +21,8 @@ type writer struct {
 	taken    places            // by puts
 	issued   map[string]uint64 // numbers taken, by bucket
 	deltas   map[string]int64  // by counter key
+	claims   uint64            // rows that became claimed
+	testify  bool              // the witness is to be written, claims or none
 	dirty    bool              // something has been written to tx
 	beforeOp func(put int) error
 	memo     *settingsMemo
@@ -121,6 +123,15 @@ func (w *writer) apply() error {
 		b := w.tx.Bucket([]byte(bucket))
 		if err := b.SetSequence(b.Sequence() + n); err != nil {
 			return fmt.Errorf("%s: number rows: %w", bucket, err)
+		}
+	}
+	if w.claims > 0 {
+		n, err := readClaims(w.tx)
+		if err != nil {
+			return err
+		}
+		if err := putClaims(w.tx, n+w.claims); err != nil {
+			return fmt.Errorf("count claims: %w", err)
 		}
 	}
 	return w.applyCounters()
