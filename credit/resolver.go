@@ -92,7 +92,7 @@ func (l *Lane) settleNoAnswer(d Dossier, ev *LookEvidence, now, schedule time.Ti
 	dec := Decision{Move: &t}
 	if overdue {
 		dec.Open = []Task{task(TaskNoAnswer, row, now, "nobody knows whether MT5 applied this payment, and MT5 gives no complete answer: "+ev.Reason,
-			"see that MT5 can be reached; the row settles itself by looking")}
+			"see that MT5 can be reached; the row settles itself by looking. "+deletedHint)}
 	}
 	return dec
 }

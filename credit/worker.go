@@ -139,10 +139,13 @@ func (l *Lane) postponement(row Credit, reason string, since, now, schedule time
 	dec := Decision{Move: &t}
 	if stuck >= l.Timing.TaskAfter {
 		dec.Open = []Task{task(TaskStuck, row, now, "a paid deposit cannot be credited: "+reason,
-			"see that MT5 and the account can be reached, and that the deals it showed before are still there; then the row goes on by itself")}
+			"see that MT5 and the account can be reached; then the row goes on by itself. "+deletedHint)}
 	}
 	return dec
 }
+
+// deletedHint is for looks that wait for a deal which MT5 showed before: deleted there, it is waited for until people say so.
+const deletedHint = "If it says of a deal that it is not shown, see whether that was deleted at MT5; two people say so with: creditonce deal-gone"
 
 // claimAndCall is the irreversible part. The claim is on disk before a byte leaves; the call's outcome is
 // recorded whatever became of ctx.

@@ -95,6 +95,11 @@ func findSubject(w *writer, q desk.Query, act desk.Act, f *desk.Found) (err erro
 			return err
 		}
 	}
+	if _, login := act.Login(); login != 0 && q.Identity != "" {
+		if err := findLogin(w.tx, q.Identity, login, act.Ticket(), f); err != nil {
+			return err
+		}
+	}
 	if id := act.Task(); id != 0 {
 		t, err := tasks.must(w.tx, idKey(uint64(id)))
 		if err != nil {
@@ -140,15 +145,30 @@ func findRow(w *writer, q desk.Query, act desk.Act, id credit.ID, f *desk.Found)
 	if f.DayTotal, err = dayTotal(w.tx, d.Row.Server, d.Row.Login, d.Row.Amount, q.Now); err != nil {
 		return err
 	}
-	ticket := act.Ticket()
+	return findHolder(w.tx, d.Row.Identity, act.Ticket(), f)
+}
+
+func findHolder(tx *bolt.Tx, identity string, ticket uint64, f *desk.Found) error {
 	if ticket == 0 {
 		return nil
 	}
-	holder, err := credits.find(w.tx, creditByDeal, dealKey(d.Row.Identity, ticket))
+	holder, err := credits.find(tx, creditByDeal, dealKey(identity, ticket))
 	if err == nil && holder != nil {
 		f.Holder = holder.ID
 	}
 	return err
+}
+
+// findLogin reads the newest deal known on a login, and who has the act's deal.
+func findLogin(tx *bolt.Tx, identity string, login, ticket uint64, f *desk.Found) error {
+	a, err := anchors.get(tx, loginKey(identity, login))
+	if err != nil {
+		return err
+	}
+	if a != nil {
+		f.Anchor = &a.Anchor
+	}
+	return findHolder(tx, identity, ticket, f)
 }
 
 // findManual reads what a deposit that people entered must be shown.
@@ -215,6 +235,11 @@ func (db *DB) stageAct(w *writer, c desk.Changes) (desk.Receipt, error) {
 			}
 		}
 	}
+	if c.Gone != nil {
+		if err := stageGone(w, *c.Gone); err != nil {
+			return desk.Receipt{}, err
+		}
+	}
 	if c.Settings != nil {
 		if err := stageSettings(w, *c.Settings); err != nil {
 			return desk.Receipt{}, err
@@ -226,6 +251,21 @@ func (db *DB) stageAct(w *writer, c desk.Changes) (desk.Receipt, error) {
 	receipt := desk.Receipt{Changes: c, Opened: done.opened, Closed: done.closed}
 	receipt.Notice, err = stageNumbered(w, c.Notices)
 	return receipt, err
+}
+
+// stageGone lets another deal, or none, take the place of the newest one known on a login.
+func stageGone(w *writer, g desk.Gone) error {
+	prior, err := anchors.get(w.tx, loginKey(g.Identity, g.Login))
+	switch {
+	case err != nil:
+		return err
+	case prior == nil || prior.Anchor.Ticket != g.Ticket:
+		return fmt.Errorf("deal %d is not the newest known on login %d: %w", g.Ticket, g.Login, credit.ErrConflict)
+	case g.Newest == nil:
+		anchors.remove(w, *prior)
+		return nil
+	}
+	return anchors.stage(w, prior, loginAnchor{g.Identity, g.Login, *g.Newest})
 }
 
 // stageDesk stages the desk's own records.

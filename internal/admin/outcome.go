@@ -96,6 +96,9 @@ func actText(a desk.Act) string {
 		return "the probe may touch login " + a.Params["login"] + " of " + subject
 	case desk.TestAlerts:
 		return "a test message is in the outbox"
+	case desk.DealGone:
+		server, login := a.Login()
+		return fmt.Sprintf("looks of login %d on %s do not wait for deal %s any more", login, server, a.Params["ticket"])
 	case desk.Replay:
 		return subject + " went through the intake again"
 	default:

@@ -182,6 +182,30 @@ func notThisDealCommand(p *Process) *cobra.Command {
 	}.command(p)
 }
 
+func dealGoneCommand(p *Process) *cobra.Command {
+	return act{
+		use: "deal-gone LOGIN TICKET --server LABEL", short: "Record that a deal was deleted at MT5 (two people)", words: 2, reasoned: true,
+		long: "deal-gone says that a deal which MT5 showed on a login was deleted there. Looks of the login rely on the newest deal that\n" +
+			"they have seen: while it is not shown, MT5's answer does not count as complete, and the login's credits wait. MT5 is\n" +
+			"asked when it is proposed and again when it is confirmed, and must say that there is no such deal. The deal of a\n" +
+			"credit is refused: with it gone, the client's money was taken back at MT5.",
+		example: "  creditonce deal-gone 500123 900071 --server main --reason 'a mistaken bonus, deleted by the dealing desk'",
+		flags:   func(cmd *cobra.Command) { cmd.Flags().String("server", "", "label of the MT5 server") },
+		make: func(cmd *cobra.Command, given []string) (admin.Act, error) {
+			server, err := cmd.Flags().GetString("server")
+			switch {
+			case err != nil:
+				return admin.Act{}, err
+			case server == "":
+				return admin.Act{}, usagef("no --server; give the label of the MT5 server, as the configuration has it")
+			case !digitsOnly(given[0]) || !digitsOnly(given[1]):
+				return admin.Act{}, usagef("give the login and the deal's ticket as numbers, such as 500123 900071")
+			}
+			return admin.Act{Kind: "deal.gone", Subject: "account/" + server + "/" + given[0], Params: map[string]string{"ticket": given[1]}}, nil
+		},
+	}.command(p)
+}
+
 func closeWithoutDealCommand(p *Process) *cobra.Command {
 	return act{
 		use: "close-without-deal CREDIT", short: "End a credit without a deal (two people)", words: 1, reasoned: true,

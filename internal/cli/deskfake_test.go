@@ -253,6 +253,7 @@ func TestEveryAct_HasItsCommand(t *testing.T) {
 		"tasks close 3" + why, "hold" + why, "release" + why, "go-live --cutover 2026-12-01T06:00:00Z" + why,
 		"deposit manual --client c --server main --login 1 --amount 1.00 --currency USD --bank-reference F --received-at 2026-11-30T09:15:00Z" + why,
 		"people add carl --name Carl --user carl --role operator" + why, "people change carl --disabled" + why,
+		"deal-gone 500123 900071 --server main" + why,
 		"mt5 permit --server main --login 500123" + why,
 		"keys new --propose --name shop --scope deposits:read" + why, "keys revoke shop" + why,
 	} {

@@ -275,7 +275,7 @@ func operatorCommands(p *Process) []*cobra.Command {
 	return []*cobra.Command{
 		statusCommand(p), findCommand(p),
 		creditsCommand(p), eventsCommand(p), depositsCommand(p), tasksCommand(p), accountsCommand(p),
-		adoptCommand(p), notThisDealCommand(p), closeWithoutDealCommand(p), depositCommand(p), webhookCommand(p),
+		adoptCommand(p), notThisDealCommand(p), dealGoneCommand(p), closeWithoutDealCommand(p), depositCommand(p), webhookCommand(p),
 		proposalsCommand(p), holdCommand(p), releaseCommand(p), goLiveCommand(p), peopleCommand(p), auditCommand(p),
 	}
 }

@@ -23,6 +23,7 @@ const (
 	CloseCredit  Kind = "credit.close"
 	Release      Kind = "credit.release"
 	NotThisDeal  Kind = "credit.not-this-deal"
+	DealGone     Kind = "deal.gone"
 	ManualPay    Kind = "deposit.manual"
 	Replay       Kind = "webhook.replay"
 	NoteTask     Kind = "task.note"
@@ -108,6 +109,9 @@ var table = []Line{
 	{Kind: NotThisDeal, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "credit/N", Params: []Param{
 		{Name: "ticket", Required: true, Help: "the deal's ticket at MT5"}, {Name: "deal", Frozen: true, Help: "the deal as MT5 has it"},
 	}, Help: "say that a deal which looks like this payment is another one"},
+	{Kind: DealGone, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "account/LABEL/LOGIN", Params: []Param{
+		{Name: "ticket", Required: true, Help: "ticket of the deal that MT5 showed before"},
+	}, Help: "say that a deal which looks of a login wait for was deleted at MT5"},
 	{Kind: ManualPay, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "deposit/manual", Params: []Param{
 		{Name: "client", Required: true, Help: "the firm's id of the client"}, {Name: "server", Required: true, Help: "label of the MT5 server"},
 		{Name: "login", Required: true, Help: "the client's login"}, {Name: "amount", Required: true, Help: "received and credited, such as 500.00"},

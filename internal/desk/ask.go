@@ -85,6 +85,8 @@ func (s *Service) prepare(ctx context.Context, r *request, q *Query) (look *cred
 		return look, r.act.Kind == Resolve, err
 	case Adopt, NotThisDeal:
 		r.deal, err = s.deal(ctx, id, r.act.Ticket())
+	case DealGone:
+		err = s.askGone(ctx, r, q)
 	case Replay:
 		q.Again, err = s.readAgain(ctx, r.act.Event())
 		r.again = q.Again

@@ -18,8 +18,9 @@ type request struct {
 	at     time.Time           // UTC
 	lasts  time.Duration       // of a proposal
 
-	digest     string       // of the proposal, as the confirmer saw it
-	deal       *credit.Deal // read from MT5 just now
+	digest     string         // of the proposal, as the confirmer saw it
+	deal       *credit.Deal   // read from MT5 just now
+	newest     *credit.Anchor // that MT5 shows on the login of a deal that is gone
 	again      *credit.Event
 	drawn      map[string]string // random ids for what an act makes
 	configured []Key

@@ -69,6 +69,8 @@ func (d *deed) run() error {
 		return d.runTestAlerts()
 	case Probe:
 		return d.runProbe()
+	case DealGone:
+		return d.runGone()
 	case Bootstrap:
 	}
 	return fmt.Errorf("there is no act %q: %w", d.act.Kind, credit.ErrInvalid)

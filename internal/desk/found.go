@@ -13,6 +13,7 @@ type Query struct {
 	Proposal ProposalID     // set: its act counts, and Act is not looked at
 	Again    *credit.Event  // of a replay that reads the stored body anew: the event as it is read now
 	Manual   *credit.Manual // of a manual deposit
+	Identity string         // of the MT5 server, for an act about a login
 	Now      time.Time      // UTC: the day of Found.DayTotal
 }
 
@@ -31,7 +32,8 @@ type Found struct {
 
 	Dossier  *credit.Dossier // of the act's credit
 	DayTotal credit.Amount   // of its login
-	Holder   credit.ID       // the row that has the act's ticket on the row's MT5 server
+	Holder   credit.ID       // the row that has the act's ticket on the row's MT5 server, or the login's
+	Anchor   *credit.Anchor  // newest deal known on the act's login
 	Task     *credit.Task
 	TaskRow  *credit.Credit // the row that the task is about
 	Event    *credit.Event
@@ -43,13 +45,14 @@ type Found struct {
 type Changes struct {
 	Credit   credit.Changes // rows, tasks, deposit; an event with its body
 	Anchor   *credit.Anchor // newest deal known on the login of the changed row
+	Gone     *Gone          // the newest deal known on a login exists no more
 	Settings *credit.Settings
 	People   []Person
 	Keys     []Key
 	Task     *credit.Task // changed without being closed
 	Notices  []credit.Notice
-	Proposal *Proposal    // new, or ended
-	Voided   []Proposal   // ended, or their permits, with the person whom they rest on
+	Proposal *Proposal  // new, or ended
+	Voided   []Proposal // ended, or their permits, with the person whom they rest on
 	Record   Record
 }
 

@@ -252,6 +252,10 @@ func (s *Service) act(ctx context.Context, q Query, decide Decide) (Outcome, err
 			s.cfg.Wake(row.After.Server)
 		}
 	}
+	if receipt.Gone != nil {
+		server, _ := out.Act.Login()
+		s.cfg.Wake(server)
+	}
 	if len(receipt.Keys) > 0 && s.cfg.OnKeys != nil {
 		s.cfg.OnKeys()
 	}

@@ -50,6 +50,9 @@ func (f *firm) subject(kind desk.Kind) desk.Act {
 		mode := map[desk.Kind]credit.Mode{desk.HoldMode: credit.ModeLive, desk.ReleaseMode: credit.ModeHold, desk.GoLive: credit.ModeObserve}[kind]
 		f.setMode(mode)
 		return desk.Act{Kind: kind, Subject: "mode"}
+	case desk.DealGone:
+		row := f.fresh()
+		return f.goneDeal(row.ID)
 	case desk.Probe:
 		return desk.Act{Kind: kind, Subject: "mt5/" + storetest.Server, Params: map[string]string{"login": "1001"}}
 	case desk.AddPerson:

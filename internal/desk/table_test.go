@@ -21,7 +21,7 @@ var (
 		desk.TestAlerts: {"oscar", "ada", "abe"},
 	}
 	money = []desk.Kind{
-		desk.RetryUnknown, desk.Adopt, desk.CloseCredit, desk.Release, desk.NotThisDeal, desk.ManualPay, desk.GoLive, desk.ReleaseMode, desk.Probe,
+		desk.RetryUnknown, desk.Adopt, desk.CloseCredit, desk.Release, desk.NotThisDeal, desk.DealGone, desk.ManualPay, desk.GoLive, desk.ReleaseMode, desk.Probe,
 	}
 	people = []desk.Kind{desk.AddPerson, desk.ChangePerson, desk.NewKey, desk.RevokeKey}
 )

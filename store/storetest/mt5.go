@@ -3,6 +3,8 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -95,6 +97,13 @@ func (m *MT5) Edit(ticket uint64, change func(*credit.Deal)) {
 	}
 }
 
+// Delete removes a deal as an administrator can.
+func (m *MT5) Delete(ticket uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deals = slices.DeleteFunc(m.deals, func(d credit.Deal) bool { return d.Ticket == ticket })
+}
+
 // Deals lists the deals of a login, oldest first.
 func (m *MT5) Deals(login uint64) []credit.Deal {
 	m.mu.Lock()
@@ -120,6 +129,9 @@ func (m *MT5) Account(_ context.Context, login uint64) (credit.AccountState, err
 func (m *MT5) Look(_ context.Context, q credit.LookQuery) credit.Sighting {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if c := q.Control; c != nil && !slices.ContainsFunc(m.deals, func(d credit.Deal) bool { return d.Ticket == c.Ticket }) {
+		return credit.Sighting{Reason: fmt.Sprintf("deal %d, which MT5 showed before, is not shown", c.Ticket)}
+	}
 	s := credit.Sighting{Complete: true, Rows: len(m.deals), From: q.Earliest, Until: m.clock.Now(), Control: "fake"}
 	for _, d := range m.deals {
 		if d.Login == q.Login {
