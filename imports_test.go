@@ -24,6 +24,7 @@ var importTable = map[string][]string{
 	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "internal/stage", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/stage":        {},
 	"internal/alert":        {"credit"},
+	"internal/invariant":    {"credit"},
 	"internal/config":       {},
 	"internal/admin":        {"credit", "internal/desk"},
 	"internal/desk":         {"credit"},
