@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"creditonce/credit"
@@ -225,6 +227,7 @@ func (s *Server) alerts(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(got, func(a, b credit.ChannelState) int { return strings.Compare(a.Channel.Name, b.Channel.Name) })
 	return List[Channel]{Items: each(got, channelOf)}, nil
 }
 

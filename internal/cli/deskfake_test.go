@@ -77,7 +77,18 @@ func (d *scripted) Submit(_ context.Context, _ desk.Actor, a desk.Act, _ string)
 		p := scriptedProposal(a)
 		return desk.Outcome{Act: a, Proposal: &p, Waits: "the quarantine is over in 3m0s"}, nil
 	}
-	return desk.Outcome{Done: true, Act: a}, nil
+	out := desk.Outcome{Done: true, Act: a}
+	if a.Kind == desk.TestAlerts {
+		out.Notice = 7
+	}
+	return out, nil
+}
+
+func (d *scripted) Channels(context.Context, desk.Actor) ([]credit.ChannelState, error) {
+	return []credit.ChannelState{
+		{Channel: credit.Channel{Name: "webhook", Delivered: 7, DeliveredAt: fixedNow}},
+		{Channel: credit.Channel{Name: "email ops@broker.example", Delivered: 7, DeliveredAt: fixedNow.Add(-time.Minute)}},
+	}, nil
 }
 
 func (d *scripted) NewKey(ctx context.Context, who desk.Actor, name string, scopes []string, reason string) (string, desk.Outcome, error) {
@@ -220,7 +231,7 @@ func TestScreens_AreAsTheyWere(t *testing.T) {
 		"status": "status", "status-json": "status -o json", "find": "find 9007199254740993", "credits-list": "credits list", "credits-csv": "credits list -o csv",
 		"credits-jsonl": "credits list -o jsonl", "credits-show": "credits show 17", "tasks-list": "tasks list", "tasks-show": "tasks show task/3",
 		"people-list": "people list", "proposals-list": "proposals list", "proposals-show": "proposals show 5", "proposals-json": "proposals show 5 -o json",
-		"adopt": "adopt-deal 17 900071 --reason by-hand", "note": "tasks note 3 --text seen",
+		"adopt": "adopt-deal 17 900071 --reason by-hand", "note": "tasks note 3 --text seen", "alerts-list": "alerts list", "alerts-test": "alerts test",
 	} {
 		got := run(strings.Fields(line)...)
 		if got.code != ExitDone || got.stderr != "" {
@@ -250,7 +261,7 @@ func TestEveryAct_HasItsCommand(t *testing.T) {
 	for _, line := range []string{
 		"credits resolve 17", "credits retry 17" + why, "credits hold credit/17" + why, "adopt-deal 17 900071 --comment x" + why, "close-without-deal 17" + why,
 		"credits release 17" + why, "not-this-deal 17 900071" + why, "webhook replay 4" + why, "tasks note 3 --text x", "tasks assign 3 --person anna",
-		"tasks close 3" + why, "hold" + why, "release" + why, "go-live --cutover 2026-12-01T06:00:00Z" + why,
+		"tasks close 3" + why, "alerts test", "hold" + why, "release" + why, "go-live --cutover 2026-12-01T06:00:00Z" + why,
 		"deposit manual --client c --server main --login 1 --amount 1.00 --currency USD --bank-reference F --received-at 2026-11-30T09:15:00Z" + why,
 		"people add carl --name Carl --user carl --role operator" + why, "people change carl --disabled" + why,
 		"deal-gone 500123 900071 --server main" + why,

@@ -65,6 +65,12 @@ const demoTimes = `credit:
 // maker), ben (admin, checker), carl (operator), dora (viewer), and ben's second unix user benx.
 func newOffice(t testing.TB, demo bool) *office {
 	t.Helper()
+	return newOfficeWith(t, demo, "", nil)
+}
+
+// newOfficeWith is newOffice with more sections of the configuration, and the files that they name.
+func newOfficeWith(t testing.TB, demo bool, more string, files map[string]string) *office {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "office")
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +78,10 @@ func newOffice(t testing.TB, demo bool) *office {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	f := &office{t: t, dir: dir, sockets: map[string]string{}, serving: make(chan map[string]string, 1)}
 	f.startMT5()
-	f.configure(demo)
+	for name, text := range files {
+		f.file(name, text)
+	}
+	f.configure(demo, more)
 	f.start()
 	f.hire()
 	return f
@@ -109,7 +118,7 @@ func (f *office) file(name, text string) {
 	}
 }
 
-func (f *office) configure(demo bool) {
+func (f *office) configure(demo bool, more string) {
 	f.t.Helper()
 	f.file("secret", pspSecret+"\n")
 	f.file("password", "manager\n")
@@ -140,7 +149,7 @@ mt5:
   per_credit: {USD: "10000.00"}
   per_login_day: {USD: "50000.00"}
 space: {stop_claims_below: 2MiB, refuse_intake_below: 1MiB, max_store: 1GiB}
-`, head, sha256.Sum256([]byte(desktopKey)), sha256.Sum256([]byte(depositKey)), f.mt5.Addr(), call, times))
+`, head, sha256.Sum256([]byte(desktopKey)), sha256.Sum256([]byte(depositKey)), f.mt5.Addr(), call, times)+more)
 }
 
 // Write collects the service's log and notices where it serves.

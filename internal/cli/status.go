@@ -120,14 +120,20 @@ func waitingAlarms(w io.Writer, channels []admin.AlarmChannel, now time.Time) er
 		return err
 	}
 	for _, c := range channels {
-		if c.Failure == "" {
-			continue
-		}
-		if _, err := fmt.Fprintln(w, cut(plain(c.Name+": "+c.Failure), tableWidth)); err != nil {
+		if err := failureLine(w, c.Name, c.Failure); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// failureLine tells why the last attempt at a place failed; nothing where it did not.
+func failureLine(w io.Writer, name, failure string) error {
+	if failure == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, plain(name+": "+failure))
+	return err
 }
 
 func alarmColumns(now time.Time) []column[admin.AlarmChannel] {
