@@ -1,0 +1,224 @@
+package kill
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"creditonce/internal/proof/faultproxy"
+	"creditonce/internal/stage"
+	"creditonce/mt5/fakemt5"
+)
+
+// harness is what the rounds of one run share.
+type harness struct {
+	*testing.T
+	programs
+	dir    string
+	ports  *stage.Ports
+	launch *stage.Launcher
+
+	mu       sync.Mutex
+	seen     tally
+	deposits int
+	deals    int
+}
+
+func newHarness(t *testing.T, seed uint64) *harness {
+	t.Helper()
+	h := &harness{T: t, programs: build(t), ports: stage.NewPorts(seed ^ uint64(os.Getpid())), launch: stage.NewLauncher(), seen: tally{}}
+	t.Cleanup(h.launch.Close)
+	var err error
+	if h.dir, err = os.MkdirTemp("", "co-kill-"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(h.dir) }) // only when nothing was kept in it
+	return h
+}
+
+// play runs one round and returns what it found. The folder is kept when it found anything.
+func (h *harness) play(ctx context.Context, r round) (wrong []string) {
+	dir := filepath.Join(h.dir, fmt.Sprintf("round%03d", r.number))
+	w, err := openWorld(ctx, h.programs, dir, h.ports, h.launch, r.seed)
+	defer func() {
+		if len(wrong) == 0 {
+			_ = os.RemoveAll(dir)
+		}
+	}()
+	if err == nil {
+		if r.has(fillDisk) {
+			unmount, cannot := smallDisk(w.path("store"))
+			if cannot == nil {
+				defer func() {
+					if len(wrong) > 0 { // what is to be looked at must outlive the small file system
+						_ = os.CopyFS(w.path("store-kept"), os.DirFS(w.path("store")))
+					}
+					if err := unmount(); err != nil {
+						wrong = append(wrong, err.Error())
+					}
+				}()
+			} else {
+				r = r.without(fillDisk, starve)
+				h.count("no file system of its own: " + cannot.Error())
+			}
+		}
+		err = h.live(ctx, w, r)
+	}
+	if w != nil {
+		if closing := w.close(); err == nil {
+			err = closing
+		}
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	e, err := w.gather(ctx)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	h.mu.Lock()
+	h.deposits, h.deals = h.deposits+len(e.deposits), h.deals+len(e.deals)
+	h.mu.Unlock()
+	return append(w.panics, compare(e)...)
+}
+
+// without replaces a fault that this machine does not allow.
+func (r round) without(not, instead fault) round {
+	r.cycles = slices.Clone(r.cycles)
+	for i := range r.cycles {
+		if r.cycles[i].fault == not {
+			r.cycles[i].fault = instead
+		}
+	}
+	return r
+}
+
+func (h *harness) count(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seen[what]++
+}
+
+// live lets a world go through the cycles of its round, and come to rest.
+func (h *harness) live(ctx context.Context, w *world, r round) error {
+	if err := w.start(ctx, ""); err != nil {
+		return err
+	}
+	for i := range accountCount {
+		if err := w.portal.register(ctx, accountAt(i)); err != nil {
+			return err
+		}
+	}
+	if err := w.stop(); err != nil {
+		return err
+	}
+	loading, stop := context.WithCancel(ctx)
+	defer stop()
+	loaded := make(chan error, 1)
+	go func() { loaded <- w.load(loading, r.seed) }()
+	seen := tally{}
+	for _, c := range r.cycles {
+		if err := w.run(ctx, c, seen); err != nil {
+			return fmt.Errorf("%s: %w", c, err)
+		}
+	}
+	h.mu.Lock()
+	for name, n := range seen {
+		h.seen[name] += n
+	}
+	h.mu.Unlock()
+	return w.settle(ctx, func() error { stop(); return <-loaded })
+}
+
+func (h *harness) report(seed uint64, r round, wrong []string) {
+	h.Helper()
+	for _, c := range r.cycles {
+		h.Logf("round %d: %s", r.number, c)
+	}
+	h.Errorf("seed %d, round %d, kept in %s:\n  %s", seed, r.number, filepath.Join(h.dir, fmt.Sprintf("round%03d", r.number)), strings.Join(wrong, "\n  "))
+}
+
+// What the provider was told is stored must be stored, no payment may have two deals, and nothing may be stuck without a
+// person knowing, however the program dies and whatever stands between it and MT5.
+func TestKill_NothingIsLostDoubledOrStuckHoweverTheProgramDies(t *testing.T) {
+	t.Parallel()
+	s, n := seed(), cycles(t)
+	t.Logf("again: go test ./internal/proof/kill -run TestKill_Nothing -seed=%d -cycles=%d -v", s, n)
+	h, begin := newHarness(t, s), time.Now()
+	slots := make(chan struct{}, max(*sideFlag, 1))
+	var wg sync.WaitGroup
+	for _, r := range plan(s, n) {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if wrong := h.play(t.Context(), r); len(wrong) > 0 {
+				h.report(s, r, wrong)
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(begin)
+	t.Logf("%d cycles in %.1f s, %.2f s each: %d deposits, %d deals", n, took.Seconds(), took.Seconds()/float64(n), h.deposits, h.deals)
+	for _, name := range slices.Sorted(maps.Keys(h.seen)) {
+		t.Logf("  sometimes: %-30s %d", name, h.seen[name])
+	}
+	h.checkSometimes(n)
+}
+
+// checkSometimes fails a run that was long enough for every fault to have happened and in which one did not.
+func (h *harness) checkSometimes(n int) {
+	h.Helper()
+	var must []string
+	if n >= block {
+		must = append(must, string(killAnywhere), string(pauseIt), string(starve))
+	}
+	if n >= 4*block {
+		must = append(must, boundaries()...)
+		for _, k := range faultproxy.Kinds() {
+			must = append(must, "line "+string(k))
+		}
+		for _, r := range mt5Faults {
+			must = append(must, "MT5 "+string(r.Kind))
+		}
+	}
+	for _, name := range must {
+		if h.seen[name] == 0 {
+			h.Errorf("%s never happened in %d cycles: the harness is asleep there", name, n)
+		}
+	}
+}
+
+// A harness that could not see a doubled credit would prove nothing.
+func TestKill_CallThatMT5ExecutesTwiceIsReported(t *testing.T) {
+	t.Parallel()
+	s := seed()
+	h := newHarness(t, s)
+	w, err := openWorld(t.Context(), h.programs, filepath.Join(h.dir, "teeth"), h.ports, h.launch, s)
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(h.dir, "teeth")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = h.live(t.Context(), w, round{seed: s, cycles: []cycle{{
+		number: 1, fault: killAnywhere, load: time.Second, mt5: []fakemt5.Rule{{Where: balanceCall, Kind: fakemt5.DuplicateExec, Skip: 1, Count: 1}},
+	}}})
+	if err := w.close(); err != nil {
+		t.Error(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.gather(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := compare(e); !slices.ContainsFunc(wrong, func(s string) bool { return strings.Contains(s, "was credited 2 times") }) {
+		t.Errorf("the second deal was not seen; found only %q", wrong)
+	}
+}

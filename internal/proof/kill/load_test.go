@@ -1,0 +1,205 @@
+package kill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"creditonce/internal/api/client"
+	"creditonce/webhook/fakepsp"
+)
+
+// portal is the firm's own server.
+type portal struct {
+	accounts, deposits *client.ClientWithResponses
+}
+
+func newPortal(addr, accounts, deposits string) (*portal, error) {
+	p := &portal{}
+	calls := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+	var errs [2]error
+	p.accounts, errs[0] = client.NewClientWithResponses("http://"+addr, client.WithHTTPClient(calls), client.WithKey(accounts))
+	p.deposits, errs[1] = client.NewClientWithResponses("http://"+addr, client.WithHTTPClient(calls), client.WithKey(deposits))
+	return p, errors.Join(errs[:]...)
+}
+
+func (p *portal) register(ctx context.Context, a account) error {
+	r, err := p.accounts.PutAccountWithResponse(ctx, serverLabel, strconv.FormatUint(a.login, 10), nil,
+		client.NewAccount{Client: a.client, Currency: a.currency, Digits: a.digits})
+	if err == nil {
+		err = client.Refusal(r.StatusCode(), r.Body)
+	}
+	return err
+}
+
+// state is what the portal would show the client; empty when it cannot be read now.
+func (p *portal) state(ctx context.Context, code string) string {
+	r, err := p.deposits.GetDepositWithResponse(ctx, code, nil)
+	if err != nil || r.JSON200 == nil {
+		return ""
+	}
+	return string(r.JSON200.State)
+}
+
+// way is how a deposit goes, besides the ordinary.
+type way string
+
+const (
+	ordinary    way = "ordinary"
+	paidFirst   way = "paid before the deposit is made"
+	paidTwice   way = "paid twice"
+	wrongAmount way = "another amount is paid"
+	refunded    way = "refunded after the payment"
+)
+
+// deposit is one deposit as the portal and the client know it. No two of a world credit the same amount, so that MT5's
+// journal alone says which deal is whose.
+type deposit struct {
+	index int
+	way   way
+	account
+	minor int64
+
+	code     string
+	payments []string // at the provider
+	made     bool     // the API has said so
+}
+
+// most is how many deals the deposit may have.
+func (d *deposit) most() int {
+	if d.way == wrongAmount {
+		return 0
+	}
+	return 1
+}
+
+func newDeposit(i int, rng *rand.Rand) *deposit {
+	d := &deposit{index: i, way: ordinary, account: accountAt(rng.IntN(accountCount)), minor: 2_000 + int64(i)}
+	switch n := rng.IntN(100); {
+	case n < 8:
+		d.way = paidFirst
+		d.code = fmt.Sprintf("kill-harness-%04d-%08x", i, rng.Uint32())
+	case n < 13:
+		d.way = paidTwice
+	case n < 18:
+		d.way = wrongAmount
+	case n < 25:
+		d.way = refunded
+	}
+	return d
+}
+
+func (d *deposit) amount() string {
+	if d.digits == 0 {
+		return strconv.FormatInt(d.minor, 10)
+	}
+	return fmt.Sprintf("%d.%02d", d.minor/100, d.minor%100)
+}
+
+const (
+	workers = 3
+	mostOf  = 150 // deposits in a world: what must settle takes its time
+)
+
+// load makes and pays deposits until ctx ends, and ends what it has begun: it repeats every request until it is answered,
+// so the program must be running in the end.
+func (w *world) load(ctx context.Context, seed uint64) error {
+	var wg sync.WaitGroup
+	errs := make([]error, workers)
+	for i := range workers {
+		wg.Go(func() { errs[i] = w.work(ctx, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (w *world) work(ctx context.Context, rng *rand.Rand) error {
+	for ctx.Err() == nil {
+		w.mu.Lock()
+		if len(w.deposits) >= mostOf {
+			w.mu.Unlock()
+			return nil
+		}
+		d := newDeposit(len(w.deposits), rng)
+		w.deposits = append(w.deposits, d)
+		w.mu.Unlock()
+		if err := w.play(context.WithoutCancel(ctx), d); err != nil {
+			return fmt.Errorf("deposit %d (%s): %w", d.index, d.way, err)
+		}
+		_ = pause(ctx, between(rng, 60, 240)) // the loop sees its end
+	}
+	return nil
+}
+
+// play takes a deposit the whole way of the portal and the client.
+func (w *world) play(ctx context.Context, d *deposit) error {
+	if d.way == paidFirst {
+		return errors.Join(w.pay(ctx, d, d.minor), w.make(ctx, d))
+	}
+	if err := w.make(ctx, d); err != nil {
+		return err
+	}
+	switch d.way {
+	case wrongAmount:
+		return w.pay(ctx, d, d.minor+1)
+	case paidTwice:
+		return errors.Join(w.pay(ctx, d, d.minor), w.pay(ctx, d, d.minor))
+	case refunded:
+		if err := w.pay(ctx, d, d.minor); err != nil {
+			return err
+		}
+		_, err := w.psp.Refund(ctx, fakepsp.RefundRequest{Payment: d.payments[0], Amount: d.minor})
+		return err
+	case ordinary, paidFirst:
+	}
+	return w.pay(ctx, d, d.minor)
+}
+
+func (w *world) pay(ctx context.Context, d *deposit, minor int64) error {
+	p, err := w.psp.Pay(ctx, fakepsp.PaymentRequest{Code: d.code, Amount: minor, Currency: strings.ToLower(d.currency)})
+	if err == nil {
+		w.mu.Lock()
+		d.payments = append(d.payments, p.ID)
+		w.mu.Unlock()
+	}
+	return err
+}
+
+// patience is how long the portal repeats a request: longer than a cycle with everything that can be wrong in it.
+const patience = 90 * time.Second
+
+// make makes the deposit record. An answer that was lost is asked for again under the same key.
+func (w *world) make(ctx context.Context, d *deposit) error {
+	wish := client.NewDeposit{
+		Client: d.client, Server: serverLabel, Login: strconv.FormatUint(d.login, 10), Provider: pspLabel,
+		Paid:     client.NewMoney{Amount: d.amount(), Currency: d.currency},
+		Credited: client.NewMoney{Amount: d.amount(), Currency: d.currency},
+	}
+	if d.code != "" {
+		wish.Code = &d.code
+	}
+	var last error
+	params := &client.MakeDepositParams{IdempotencyKey: fmt.Sprintf("kill-%d", d.index)}
+	if !until(ctx, patience, func(ctx context.Context) bool {
+		r, err := w.portal.deposits.MakeDepositWithResponse(ctx, params, wish)
+		if err == nil {
+			err = client.Refusal(r.StatusCode(), r.Body)
+		}
+		if last = err; err != nil {
+			return false
+		}
+		w.mu.Lock()
+		d.code, d.made = r.JSON201.Code, true
+		w.mu.Unlock()
+		return true
+	}) {
+		return fmt.Errorf("make the deposit: %w", last)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package kill
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// cyclesVariable says how many cycles TestKill makes where no flag does.
+const cyclesVariable = "CREDITONCE_KILL_CYCLES"
+
+var (
+	seedFlag   = flag.Uint64("seed", 0, "seed of the plan; 0 draws one")
+	cyclesFlag = flag.Int("cycles", 0, "how many cycles; 0: what $"+cyclesVariable+" says, else 10")
+	sideFlag   = flag.Int("side", 3, "how many rounds run side by side: most of a round is waiting")
+)
+
+// programs are the two builds of the program under test.
+type programs struct {
+	plain  string // as it is shipped
+	tagged string // with the fault points
+	folder string
+}
+
+var built struct {
+	sync.Once
+	programs
+	err error
+}
+
+// build makes both programs, once for all tests of this run.
+func build(t *testing.T) programs {
+	t.Helper()
+	built.Do(func() {
+		if built.folder, built.err = os.MkdirTemp("", "co-kill-bin-"); built.err != nil {
+			return
+		}
+		built.plain, built.tagged = filepath.Join(built.folder, "creditonce"), filepath.Join(built.folder, "creditonce-faultpoints")
+		for out, tags := range map[string]string{built.plain: "", built.tagged: "faultpoints"} {
+			cmd := exec.Command("go", "build", "-tags", tags, "-o", out, ".")
+			cmd.Dir = filepath.Join("..", "..", "..")
+			if text, err := cmd.CombinedOutput(); err != nil {
+				built.err = fmt.Errorf("build the program: %w\n%s", err, text)
+				return
+			}
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.programs
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if built.folder != "" {
+		_ = os.RemoveAll(built.folder)
+	}
+	os.Exit(code)
+}
+
+// seed is the seed of the plan: the flag's, or one that is drawn.
+func seed() uint64 {
+	if *seedFlag != 0 {
+		return *seedFlag
+	}
+	return uint64(time.Now().UnixNano())
+}
+
+// cycles is how many cycles to make.
+func cycles(t *testing.T) int {
+	t.Helper()
+	if *cyclesFlag > 0 {
+		return *cyclesFlag
+	}
+	text := os.Getenv(cyclesVariable)
+	if text == "" {
+		return 10
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%q is no number of cycles", cyclesVariable, text)
+	}
+	return n
+}

@@ -1,0 +1,228 @@
+package kill
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"creditonce/credit"
+	"creditonce/internal/proof/faultproxy"
+	"creditonce/mt5/fakemt5"
+)
+
+// fault is what a cycle does to the program.
+type fault string
+
+const (
+	killAnywhere fault = "kill"          // SIGKILL at a random time
+	killAt       fault = "kill-boundary" // SIGKILL at the n-th passing of a numbered boundary
+	pauseIt      fault = "stop"          // SIGSTOP, and CONT 1 to 5 s later
+	starve       fault = "no-file-grows" // every write to a file fails
+	fillDisk     fault = "disk-full"     // on a small file system of its own
+)
+
+// boundaries are the numbered step boundaries of the deposit path, those of the way of a row first and last alike
+// (protocol-holes.md §3.4). B16 to B24 belong to withdrawals, backups and migrations.
+func boundaries() []string {
+	return []string{
+		credit.StepBodyRead, credit.StepVerified, credit.StepEventCommitted, credit.StepAcknowledged, credit.StepSlotHeld,
+		credit.StepClaimed, credit.StepPartlyWritten, credit.StepWritten, credit.StepAnswered, credit.StepChecked,
+		credit.StepDone, credit.StepUnknown, credit.StepLookPage, credit.StepLooked, credit.StepVerdict,
+	}
+}
+
+// cycle is one life of the program.
+type cycle struct {
+	number int
+	fault  fault
+	at     string        // boundary of killAt
+	nth    int           // passing of it
+	load   time.Duration // before the fault
+	pause  time.Duration // of pauseIt
+	line   faultproxy.Fault
+	mt5    []fakemt5.Rule
+}
+
+func (c cycle) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cycle %d: %s after %s", c.number, c.fault, c.load)
+	if c.at != "" {
+		fmt.Fprintf(&b, " at %s, passing %d", c.at, c.nth)
+	}
+	if c.pause > 0 {
+		fmt.Fprintf(&b, " for %s", c.pause)
+	}
+	if c.line.Kind != faultproxy.Forward {
+		fmt.Fprintf(&b, "; line: %s, each %d, %s", c.line.Kind, c.line.Every, c.line.Delay)
+	}
+	for _, r := range c.mt5 {
+		fmt.Fprintf(&b, "; MT5: %s", r.Kind)
+	}
+	return b.String()
+}
+
+// round is a world of its own: some cycles, then everything settles and the journals are compared.
+type round struct {
+	number int
+	seed   uint64
+	cycles []cycle
+}
+
+// has tells that a cycle of the round needs this fault.
+func (r round) has(f fault) bool {
+	return slices.ContainsFunc(r.cycles, func(c cycle) bool { return c.fault == f })
+}
+
+const (
+	perRound = 5
+	// block is how many cycles it takes until every kind of fault has had its turn.
+	block = 20
+)
+
+// plan deals out the faults of n cycles. It depends on nothing but its arguments.
+func plan(seed uint64, n int) []round {
+	rng := rand.New(rand.NewPCG(seed, 0x6b696c6c))
+	names, lines := boundaries(), faultproxy.Kinds()
+	nextName, nextLine, nextMT5 := rng.IntN(len(names)), rng.IntN(len(lines)), 0
+	var rounds []round
+	for number := 1; number <= n; {
+		kinds := deck(rng)
+		for len(kinds) > 0 && number <= n {
+			r := round{number: len(rounds) + 1, seed: rng.Uint64()}
+			for range perRound {
+				if len(kinds) == 0 || number > n {
+					break
+				}
+				c := cycle{number: number, fault: kinds[0], load: between(rng, 200, 1500)}
+				kinds = kinds[1:]
+				if c.fault == killAt {
+					c.at, nextName = names[nextName], (nextName+1)%len(names)
+					c.nth = 1 + rng.IntN(often(c.at))
+				}
+				if c.fault == pauseIt {
+					c.pause = between(rng, 1000, 5000)
+				}
+				if number%2 == 0 {
+					c.line, nextLine = lineFault(rng, lines[nextLine]), (nextLine+1)%len(lines)
+				} else {
+					c.mt5, nextMT5 = []fakemt5.Rule{mt5Fault(rng, nextMT5)}, nextMT5+1
+				}
+				if c.at == credit.StepUnknown || c.at == credit.StepVerdict { // needs an answer that is lost
+					c.mt5 = []fakemt5.Rule{{Where: balanceCall, Kind: fakemt5.ApplyThenDrop, Count: 3 + c.nth}}
+				}
+				r.cycles, number = append(r.cycles, c), number+1
+			}
+			rounds = append(rounds, r)
+		}
+	}
+	return rounds
+}
+
+// deck is one block of faults, shuffled.
+func deck(rng *rand.Rand) []fault {
+	out := []fault{killAnywhere, killAnywhere, pauseIt, starve, fillDisk}
+	for len(out) < block {
+		out = append(out, killAt)
+	}
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// often is within how many passings of a boundary a kill is drawn: not more than a short load surely makes.
+func often(boundary string) int {
+	switch boundary {
+	case credit.StepUnknown, credit.StepVerdict:
+		return 2
+	case credit.StepLookPage, credit.StepBodyRead, credit.StepVerified, credit.StepEventCommitted, credit.StepAcknowledged:
+		return 10
+	default:
+		return 5
+	}
+}
+
+const balanceCall = "trade/balance"
+
+// mt5Faults are what goes wrong at MT5 itself, a few times in a cycle. All of them end well within the quarantine.
+var mt5Faults = []fakemt5.Rule{
+	{Kind: fakemt5.ApplyThenDrop}, {Kind: fakemt5.NeverExecute}, {Kind: fakemt5.HoldThenExecute, Delay: fakemt5.Duration(lateExecution)},
+	{Kind: fakemt5.CutBody}, {Kind: fakemt5.EmptyBody}, {Kind: fakemt5.ApplyThenDelay, Delay: fakemt5.Duration(3 * callTimeout)},
+	{Kind: fakemt5.VisibleAfter, Delay: fakemt5.Duration(time.Second)}, {Kind: fakemt5.DropBefore}, {Kind: fakemt5.SessionLost},
+	{Kind: fakemt5.NoTicket}, {Kind: fakemt5.Desync}, {Kind: fakemt5.DuplicateReply},
+}
+
+func mt5Fault(rng *rand.Rand, turn int) fakemt5.Rule {
+	r := mt5Faults[turn%len(mt5Faults)]
+	r.Where, r.Skip, r.Count = balanceCall, rng.IntN(4), 1+rng.IntN(3)
+	return r
+}
+
+func lineFault(rng *rand.Rand, k faultproxy.Kind) faultproxy.Fault {
+	f := faultproxy.Fault{Kind: k, Every: 4 + rng.IntN(12)}
+	switch k {
+	case faultproxy.Latency:
+		f.Every, f.Delay = 0, between(rng, 5, 60)
+	case faultproxy.HoldAndRelease:
+		f.Delay = callTimeout + between(rng, 50, 500)
+	case faultproxy.Slicer:
+		f.Every = 0
+	case faultproxy.HalfOpen:
+		f.Every += 8 // each costs a whole time-out
+	case faultproxy.Forward, faultproxy.ResetAfterRequest:
+	}
+	return f
+}
+
+func between(rng *rand.Rand, low, high int) time.Duration {
+	return time.Duration(low+rng.IntN(high-low+1)) * time.Millisecond
+}
+
+func TestPlan_IsTheSameForTheSameSeed(t *testing.T) {
+	t.Parallel()
+	one, two, other := fmt.Sprint(plan(7, 60)), fmt.Sprint(plan(7, 60)), fmt.Sprint(plan(8, 60))
+	if one != two || one == other {
+		t.Error("a seed is no plan")
+	}
+}
+
+func TestPlan_HasEveryFaultWithinOneBlockAndEveryBoundaryWithinTwo(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		kinds, lines, names, number := map[fault]int{}, map[faultproxy.Kind]int{}, map[string]int{}, 0
+		for _, r := range plan(seed, 2*block) {
+			for _, c := range r.cycles {
+				if number++; c.number != number {
+					t.Fatalf("seed %d: cycle %d has number %d", seed, number, c.number)
+				}
+				if number <= block {
+					kinds[c.fault]++
+					lines[c.line.Kind]++
+				}
+				names[c.at]++
+			}
+		}
+		if len(kinds) != 5 || len(lines) != 1+len(faultproxy.Kinds()) || len(names) != 1+len(boundaries()) {
+			t.Errorf("seed %d: faults %v, lines %v, boundaries %v", seed, kinds, lines, names)
+		}
+	}
+}
+
+// A fault that MT5 or the line may still work on when the quarantine is over would break what the service is told it may
+// rely on (design §7), and prove nothing.
+func TestPlan_NoFaultOutlastsTheQuarantine(t *testing.T) {
+	t.Parallel()
+	for _, r := range plan(3, 20*block) {
+		for _, c := range r.cycles {
+			if late := c.line.Delay; late > quarantine/2 {
+				t.Errorf("%s", c)
+			}
+			for _, rule := range c.mt5 {
+				if rule.Kind == fakemt5.HoldThenExecute && time.Duration(rule.Delay) > callTimeout+quarantine/2 {
+					t.Errorf("%s", c)
+				}
+			}
+		}
+	}
+}
