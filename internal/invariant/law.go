@@ -57,8 +57,13 @@ func signed(k credit.Kind, a credit.Amount) credit.Amount {
 
 // same tells that two amounts are the same money.
 func same(a, b credit.Amount) bool {
-	if !a.IsSet() || !b.IsSet() || a.Currency() != b.Currency() {
-		return a.IsSet() == b.IsSet() && !a.IsSet()
+	switch {
+	case a == b:
+		return true
+	case !a.IsSet() || !b.IsSet() || a.Currency() != b.Currency():
+		return !a.IsSet() && !b.IsSet()
+	case a.Exponent() == b.Exponent():
+		return a.Units().Cmp(b.Units()) == 0
 	}
 	return fine(a).Cmp(fine(b)) == 0
 }

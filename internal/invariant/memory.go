@@ -21,6 +21,7 @@ type memory struct {
 	callsFrom               map[string][]int // by process
 	callsOn                 map[string][]int // by connection
 	ticket                  map[ticketKey]int
+	reused                  map[ticketKey]bool // tickets of deals that are gone, which MT5 has given again
 	accounts                []account // with deals of ours, in the order of the first
 	dealsOn                 map[account][]int
 	live                    []int // calls that had not ended
@@ -66,15 +67,16 @@ type seen struct {
 	head    string // digest of the last judged one
 	state   credit.State
 	claims  int
-	unsent  int // calls that were said not to have left
-	from    int // History[from:] is new in this world
+	unsent  int  // calls that were said not to have left
+	people  bool // two people released it or adopted a deal
+	from    int  // History[from:] is new in this world
 }
 
 func newMemory() memory {
 	return memory{
 		rows: map[credit.ID]*seen{}, units: map[string]*seen{},
 		dealsBy: map[string][]int{}, callsBy: map[string][]int{}, callsFrom: map[string][]int{}, callsOn: map[string][]int{},
-		ticket: map[ticketKey]int{}, dealsOn: map[account][]int{},
+		ticket: map[ticketKey]int{}, reused: map[ticketKey]bool{}, dealsOn: map[account][]int{},
 		eventKeys: map[messageKey]int{}, authentic: map[messageKey]bool{}, nameless: map[string]bool{},
 	}
 }
@@ -167,6 +169,7 @@ func (v *view) see(r *Row) *seen {
 	}
 	s.from = min(s.entries, len(r.History))
 	for _, e := range r.History[s.from:] {
+		s.people = s.people || (e.From == "held" && e.By == "two people")
 		switch {
 		case e.From == credit.Pending && e.To == credit.Claimed:
 			s.claims++
@@ -193,15 +196,19 @@ func (v *view) indexJournals() {
 	}
 	for i := min(m.deals, len(w.Deals)); i < len(w.Deals); i++ {
 		d := &w.Deals[i]
-		m.ticket[ticketKey{d.Server, d.Ticket}] = i
+		k := ticketKey{d.Server, d.Ticket}
+		if before, ok := m.ticket[k]; ok && w.Deals[before].Gone {
+			m.reused[k] = true
+		}
+		m.ticket[k] = i
 		if d.Dealer != w.Dealer {
 			continue
 		}
-		k := mark(d)
-		if len(m.dealsBy[k]) == 0 {
-			m.marks = append(m.marks, k)
+		ref := mark(d)
+		if len(m.dealsBy[ref]) == 0 {
+			m.marks = append(m.marks, ref)
 		}
-		m.dealsBy[k] = append(m.dealsBy[k], i)
+		m.dealsBy[ref] = append(m.dealsBy[ref], i)
 		a := account{d.Server, d.Login}
 		if len(m.dealsOn[a]) == 0 {
 			m.accounts = append(m.accounts, a)

@@ -146,8 +146,8 @@ func (v *view) doneRow(i int) {
 		return
 	}
 	d := &v.w.Deals[at]
-	if d.Gone || v.faulted[account{s.identity, s.login}] {
-		return
+	if d.Gone || v.m.reused[ticketKey{s.identity, c.Ticket}] || v.faulted[account{s.identity, s.login}] {
+		return // of a server that was restored, the deal may have been the earlier one with the ticket
 	}
 	if !d.Altered && (d.Login != s.login || d.Action != 2 || !same(d.Amount, v.amountOf(i, s))) {
 		v.fault(s)
@@ -281,12 +281,11 @@ func (v *view) accounts(row int, d *Deal) bool {
 func takenOnce(v *view) {
 	taken := make(map[string]credit.ID, len(v.w.Rows))
 	for i := range v.w.Rows {
-		r, s := &v.w.Rows[i], v.seen[i]
-		c := &r.Credit
+		c, s := &v.w.Rows[i].Credit, v.seen[i]
 		if first := v.byUnit[unitKey{c.Kind, c.Unit}]; first != i {
 			v.find([]credit.ID{v.w.Rows[first].Credit.ID, c.ID}, "%s part %q has two rows", c.Unit.Payment, c.Unit.Part)
 		}
-		if s.joined && moving(c.State) && lastBy(r.History, "released") == nil && lastBy(r.History, "deal adopted") == nil {
+		if s.joined && moving(c.State) && !s.people {
 			if other, ok := taken[c.Deposit]; ok {
 				v.find([]credit.ID{other, c.ID}, "deposit %s is credited by two rows, and nobody released the second", c.Deposit)
 			}
@@ -299,15 +298,6 @@ func takenOnce(v *view) {
 // moving tells that a row of the state pays, has paid or may have paid.
 func moving(s credit.State) bool {
 	return s == "pending" || s == "claimed" || s == "unknown" || s == "done"
-}
-
-func lastBy(h []credit.Entry, move string) *credit.Entry {
-	for i := len(h) - 1; i >= 0; i-- {
-		if h[i].Move == move {
-			return &h[i]
-		}
-	}
-	return nil
 }
 
 // afterReversal sees that no new claim follows a refund or dispute that the store knew.
