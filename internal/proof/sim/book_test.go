@@ -7,57 +7,65 @@ import (
 
 	"creditonce/credit"
 	"creditonce/internal/desk"
+	"creditonce/internal/invariant"
 	"creditonce/store"
 )
 
-// file is a store's file with what every committed transaction has said about it.
+// file is a store's file with what every committed transaction has said about it: the invariants judge that, and each
+// start and the end compare it with what is really there.
 type file struct {
 	name    string
 	path    string
 	version uint64 // counts commits
-	mode    credit.Mode
-	rows    map[credit.ID]*credit.Credit
-	list    []*credit.Credit // by id
-	history map[credit.ID][]credit.Entry
-	tasks   map[credit.TaskID]credit.Task // open ones
-	events  map[credit.EventID]string     // message keys
+	world   *invariant.World
+	place   map[credit.ID]int // row -> place in world.Rows
+	tasks   map[credit.TaskID]int
+	codes   map[string]int
 }
 
-func newFile(name, path string, mode credit.Mode) *file {
-	return &file{
-		name: name, path: path, mode: mode, rows: map[credit.ID]*credit.Credit{}, history: map[credit.ID][]credit.Entry{},
-		tasks: map[credit.TaskID]credit.Task{}, events: map[credit.EventID]string{},
-	}
+func newFile(name, path string, w *invariant.World) *file {
+	return &file{name: name, path: path, world: w, place: map[credit.ID]int{}, tasks: map[credit.TaskID]int{}, codes: map[string]int{}}
 }
 
-func (f *file) row(c credit.Credit, entries []credit.Entry) {
-	at, ok := f.rows[c.ID]
-	if !ok {
-		at = &credit.Credit{}
-		f.rows[c.ID] = at
-		f.list = append(f.list, at)
-	}
-	*at = c
-	f.history[c.ID] = append(f.history[c.ID], entries...)
-}
+func (f *file) mode() credit.Mode { return f.world.Settings.Mode }
 
-func (f *file) changed(rows []credit.RowChange, opened, closed []credit.Task) {
+func (f *file) row(id credit.ID) *credit.Credit { return &f.world.Rows[f.place[id]].Credit }
+
+// changed takes in what a commit changed. It returns the deposits that rows have joined by it.
+func (f *file) changed(rows []credit.RowChange, opened, closed []credit.Task) (joined []string) {
 	f.version++
+	w := f.world
 	for _, r := range rows {
-		f.row(r.After, r.Entries)
+		at, ok := f.place[r.After.ID]
+		if !ok {
+			at = len(w.Rows)
+			f.place[r.After.ID] = at
+			w.Rows = append(w.Rows, invariant.Row{})
+		}
+		if w.Rows[at].Credit.Deposit != r.After.Deposit {
+			joined = append(joined, r.After.Deposit)
+		}
+		w.Rows[at].Credit = r.After
+		w.Rows[at].History = append(w.Rows[at].History, r.Entries...)
 	}
-	for _, t := range closed {
-		delete(f.tasks, t.ID)
+	for _, list := range [][]credit.Task{closed, opened} {
+		for _, t := range list {
+			at, ok := f.tasks[t.ID]
+			if !ok {
+				at = len(w.Tasks)
+				f.tasks[t.ID] = at
+				w.Tasks = append(w.Tasks, credit.Task{})
+			}
+			w.Tasks[at] = t
+		}
 	}
-	for _, t := range opened {
-		f.tasks[t.ID] = t
-	}
+	return joined
 }
 
 // openTask tells whether an open task is about the entity.
 func (f *file) openTask(entity string) bool {
-	for _, t := range f.tasks {
-		if t.Entity == entity {
+	for i := range f.world.Tasks {
+		if t := &f.world.Tasks[i]; t.IsOpen() && t.Entity == entity {
 			return true
 		}
 	}
@@ -115,6 +123,7 @@ func (b *book) Advance(ctx context.Context, id credit.ID, decide credit.Decide) 
 		if err == nil && len(r.Entries)+len(r.Opened)+len(r.Closed) > 0 {
 			b.p.file.changed([]credit.RowChange{{After: r.Row, Entries: r.Entries}}, r.Opened, r.Closed)
 			b.p.sim.countMoves(r.Row, r.Entries, r.Opened)
+			b.p.sim.claimAllowed(r.Entries)
 		}
 		res = r
 		return err
@@ -127,8 +136,8 @@ func (b *book) Accept(ctx context.Context, e credit.Event, rules credit.IntakeRu
 	err = b.commit("accept", "accepted", func() error {
 		r, err := b.DB.Accept(ctx, e, rules)
 		if err == nil && !r.Repeat {
-			b.p.file.changed(r.Rows, r.Opened, r.Closed)
-			b.p.file.events[r.Event] = e.MessageKey
+			b.joined(b.p.file.changed(r.Rows, r.Opened, r.Closed))
+			b.stored(r.Event)
 		}
 		rec = r
 		return err
@@ -142,6 +151,7 @@ func (b *book) MakeDeposit(ctx context.Context, n credit.NewDeposit, rules credi
 		r, err := b.DB.MakeDeposit(ctx, n, rules)
 		if err == nil && !r.Answer.Replay {
 			b.p.file.changed(r.Rows, r.Opened, r.Closed)
+			b.joined([]string{n.Deposit.Code})
 		}
 		return err
 	})
@@ -163,16 +173,47 @@ func (b *book) Act(ctx context.Context, q desk.Query, decide desk.Decide) (rec d
 	err = b.commit("act", "acted", func() error {
 		r, err := b.DB.Act(ctx, q, decide)
 		if err == nil {
-			b.p.file.changed(r.Credit.Rows, r.Opened, r.Closed)
+			b.joined(b.p.file.changed(r.Credit.Rows, r.Opened, r.Closed))
 			if e := r.Credit.Event; e != nil {
-				b.p.file.events[e.ID] = e.MessageKey
+				b.stored(e.ID)
 			}
 			if r.Settings != nil {
-				b.p.file.mode = r.Settings.Mode
+				b.p.file.world.Settings = *r.Settings
 			}
 		}
 		rec = r
 		return err
 	})
 	return rec, err
+}
+
+// joined reads deposits anew that a commit has made or changed.
+func (b *book) joined(codes []string) {
+	f := b.p.file
+	for _, code := range codes {
+		if code == "" {
+			continue
+		}
+		v, err := b.DB.Deposit(background, code)
+		if err != nil {
+			b.p.sim.fail("read deposit %s, just written: %v", code, err)
+			return
+		}
+		at, ok := f.codes[code]
+		if !ok {
+			at = len(f.world.Deposits)
+			f.codes[code] = at
+			f.world.Deposits = append(f.world.Deposits, credit.Deposit{})
+		}
+		f.world.Deposits[at] = v.Deposit
+	}
+}
+
+// stored reads an event that a commit has written.
+func (b *book) stored(id credit.EventID) {
+	e, err := b.DB.Event(background, id)
+	if err != nil {
+		b.p.sim.fail("read event %d, just written: %v", id, err)
+	}
+	b.p.file.world.Events = append(b.p.file.world.Events, e)
 }

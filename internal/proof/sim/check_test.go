@@ -4,69 +4,61 @@ import (
 	"fmt"
 
 	"creditonce/credit"
+	"creditonce/internal/invariant"
 )
 
 // committed notes that the store of a process has changed.
 func (s *sim) committed(*process) { s.dirty = true }
 
-func (s *sim) dealMade(*deal) { s.dirty = true }
-
-// orderSent judges a call at the moment at which it leaves: I-M3, I-M6, I-M7.
-func (s *sim) orderSent(p *process, c credit.Call) {
-	var row *credit.Credit
-	for _, r := range p.file.list {
-		if r.Reference == c.Reference {
-			row = r
-		}
-	}
-	switch {
-	case row == nil:
-		s.fail("I-M3: a call for %s, which no row has", c.Reference)
-	case row.State != credit.Claimed || row.LeaseUntil.Process != p.id:
-		s.fail("I-M7: credit %d is %s while its call leaves", row.ID, row.State)
-	case row.Login != c.Login || !row.DealAmount().Equal(c.Amount):
-		s.fail("I-M2: the call of credit %d is over %s on %d", row.ID, c.Amount, c.Login)
-	}
+// dealMade puts a deal into the journal of MT5.
+func (s *sim) dealMade(d *deal) {
+	w := s.world()
+	d.place = len(w.Deals)
+	w.Deals = append(w.Deals, invariant.Deal{
+		Server: identity, Ticket: d.Ticket, Login: d.Login, Action: d.Action, Amount: d.Amount, Comment: d.Comment,
+		Reference: string(d.want), Dealer: d.Dealer,
+	})
 	s.dirty = true
 }
 
-// check is what must hold after every step.
+// orderSent puts a call into the journal of MT5 at the moment at which it leaves. It returns its place.
+func (s *sim) orderSent(x *session, c credit.Call) int {
+	w := s.world()
+	w.Calls = append(w.Calls, invariant.Call{
+		Server: identity, Login: c.Login, Amount: c.Amount, Reference: string(c.Reference), Process: x.p.id, Conn: x.p.id + "/" + x.name,
+		Sent: x.p.mark(), Deadline: c.Deadline,
+	})
+	s.dirty = true
+	return len(w.Calls) - 1
+}
+
+// claimAllowed sees that nothing is claimed while the disk is low (I-O1); the store measures it before each commit.
+func (s *sim) claimAllowed(entries []credit.Entry) {
+	for _, e := range entries {
+		if e.To == credit.Claimed && s.free < claimFloor {
+			s.fail("I-O1: credit %d was claimed with %d bytes free", e.Credit, s.free)
+		}
+	}
+}
+
+// check judges the world after a step that changed it.
 func (s *sim) check() {
 	if !s.dirty || s.failure != "" {
 		return
 	}
 	s.dirty = false
-	made := map[credit.Reference]int{}
-	for _, d := range s.mt5.deals {
-		if d.gone || d.want == "" {
-			continue
-		}
-		if made[d.want]++; made[d.want] > 1 {
-			s.fail("I-M1: %d deals for %s", made[d.want], d.want)
-		}
-	}
-	for _, f := range s.files {
-		for _, row := range f.list {
-			switch {
-			case row.State == credit.Failed && made[row.Reference] > 0:
-				s.fail("I-M5: credit %d failed, and MT5 has its deal", row.ID)
-			case row.State == credit.Done && !s.hasDeal(row):
-				s.fail("I-M4: credit %d is done with ticket %d, which is not its deal", row.ID, row.Ticket)
-			}
-		}
+	w := s.world()
+	w.Now = s.begun.Add(s.now).UTC()
+	s.judge(s.checker.Check(w))
+}
+
+func (s *sim) judge(found []invariant.Violation) {
+	for _, v := range found {
+		s.fail("%s", v)
 	}
 }
 
-func (s *sim) hasDeal(row *credit.Credit) bool {
-	for _, d := range s.mt5.deals {
-		if d.Ticket == row.Ticket && d.Login == row.Login && d.Amount.Equal(row.DealAmount()) {
-			return true
-		}
-	}
-	return false
-}
-
-// unsettled says what is still in motion, or was forgotten (I-L1, I-D1).
+// unsettled says what is still in motion; empty: all is quiet, and the liveness rules must hold.
 func (s *sim) unsettled() string {
 	p := s.serving()
 	if p == nil || !p.up {
@@ -82,7 +74,8 @@ func (s *sim) unsettled() string {
 			return fmt.Sprintf("deposit %s is not made", r.pay.code)
 		}
 	}
-	for _, row := range p.file.list {
+	for i := range p.file.world.Rows {
+		row := &p.file.world.Rows[i].Credit
 		switch row.State {
 		case credit.Done, credit.Cancelled:
 		case credit.Held, credit.Failed, credit.Unknown:
@@ -105,12 +98,14 @@ func (s *sim) compareWithStore(p *process) {
 		s.fail("read the rows: %v", err)
 		return
 	}
-	if len(rows) != len(p.file.list) {
-		s.fail("I-S3: the store has %d rows, its commits made %d", len(rows), len(p.file.list))
+	w := p.file.world
+	if len(rows) != len(w.Rows) {
+		s.fail("I-S3: the store has %d rows, its commits made %d", len(rows), len(w.Rows))
+		return
 	}
-	for _, row := range rows {
-		if said := p.file.rows[row.ID]; said == nil || said.Head != row.Head || said.State != row.State {
-			s.fail("I-S3: credit %d is %s in the store, a commit said otherwise", row.ID, row.State)
+	for i, row := range rows {
+		if said := &w.Rows[i].Credit; said.ID != row.ID || said.Head != row.Head || said.State != row.State {
+			s.fail("I-S3: credit %d is %s in the store, a commit said %s", row.ID, row.State, said.State)
 		}
 	}
 	for _, a := range s.acked {
@@ -118,21 +113,21 @@ func (s *sim) compareWithStore(p *process) {
 			s.fail("I-D1: event %s was acknowledged and is not in the store: %v", a.key, err)
 		}
 	}
+	if w.Settings, err = p.db.Settings(background); err != nil {
+		s.fail("read the settings: %v", err)
+	}
 }
 
-// compareDeeply verifies the whole file.
-func (s *sim) compareDeeply(p *process) error {
-	for _, row := range p.file.list {
-		if err := credit.CheckChain(*row, p.file.history[row.ID]); err != nil {
-			return fmt.Errorf("I-S1: %w", err)
+// verify judges the whole world at its end, liveness too, and lets the store verify its file.
+func (s *sim) verify(p *process) {
+	w := s.world()
+	w.Quiescent = true
+	if s.seed%4 == 0 {
+		report, err := p.db.Verify(background, nil)
+		if err != nil {
+			s.fail("verify: %v", err)
 		}
+		w.Findings = report.Findings
 	}
-	report, err := p.db.Verify(background, nil)
-	if err != nil {
-		return fmt.Errorf("verify: %w", err)
-	}
-	if !report.Clean() {
-		return fmt.Errorf("I-S3: %v", report.Findings)
-	}
-	return nil
+	s.judge(s.checker.Check(w))
 }

@@ -54,7 +54,8 @@ func (p *process) planned(a *actor) time.Duration {
 	const never = 1000 * time.Hour
 	next := p.clock().Boot() + never
 	scale := func(at time.Time) time.Duration { return at.Sub(p.info.At) + p.info.Started }
-	for _, row := range p.file.list {
+	for i := range p.file.world.Rows {
+		row := &p.file.world.Rows[i].Credit
 		switch row.State {
 		case credit.Claimed:
 			if row.LeaseUntil.Process != p.info.ID {
@@ -62,7 +63,7 @@ func (p *process) planned(a *actor) time.Duration {
 			}
 			next = min(next, row.LeaseUntil.Boot)
 		case credit.Pending:
-			if p.file.mode != credit.ModeLive {
+			if p.file.mode() != credit.ModeLive {
 				continue
 			}
 			next = min(next, scale(row.NextAt))

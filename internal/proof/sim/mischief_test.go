@@ -111,10 +111,10 @@ func (s *sim) fillDisk() {
 // byHand is a deal that people at MT5 make: for a payment that waits too long, or for something else of the same amount.
 func (s *sim) byHand() {
 	p := s.serving()
-	if p == nil || len(p.file.list) == 0 {
+	if p == nil || len(p.file.world.Rows) == 0 {
 		return
 	}
-	row := pick(&s.sched, p.file.list)
+	row := s.anyRow(p)
 	if row.Login == 0 || s.mt5.archived[row.Login] {
 		return
 	}

@@ -13,7 +13,7 @@ type deal struct {
 	want    credit.Reference // of our call; empty: made by people
 	visible time.Duration    // not shown before
 	gone    bool             // lost by a restore of the server
-	altered bool             // a plugin changed its comment
+	place   int              // in the world's list
 }
 
 // order is one balance call that reached the server's side of the wire.
@@ -36,7 +36,6 @@ type mt5Server struct {
 	downTill time.Duration
 	lateMost time.Duration // longest time from write to execution
 	hideMost time.Duration // longest time from execution to visible
-	changes  int
 }
 
 func newServer(s *sim) *mt5Server {
@@ -56,17 +55,20 @@ func newServer(s *sim) *mt5Server {
 func (m *mt5Server) serverTime() int64 { return m.s.begun.Add(m.s.now + m.offset).Unix() }
 
 // make executes an operation.
-func (m *mt5Server) make(login uint64, amount credit.Amount, comment string, dealer uint64) *deal {
+func (m *mt5Server) make(login uint64, amount credit.Amount, comment string, by uint64) *deal {
 	m.ticket++
-	m.changes++
 	d := &deal{Deal: credit.Deal{
-		Ticket: m.ticket, Login: login, Action: credit.ActionBalance, Amount: amount, Comment: comment, Dealer: dealer, ServerTime: m.serverTime(),
+		Ticket: m.ticket, Login: login, Action: credit.ActionBalance, Amount: amount, Comment: comment, Dealer: by, ServerTime: m.serverTime(),
 	}, visible: m.s.now}
+	if by == dealer {
+		d.want = credit.Reference(comment)
+	}
 	if m.s.strikes(dealHidden) {
 		d.visible += m.s.between(0, m.hideMost)
 		m.s.count(dealWasHidden)
 	}
 	m.deals = append(m.deals, d)
+	m.s.dealMade(d)
 	return d
 }
 
@@ -75,17 +77,17 @@ func (m *mt5Server) execute(o *order) {
 	if o.lost {
 		return
 	}
-	o.deal = m.make(o.Login, o.Amount, string(o.Reference), dealer)
-	o.deal.want = o.Reference
-	if m.s.strikes(dealCommentCut) {
-		o.deal.Comment, o.deal.altered = m.alter(o.deal.Comment), true
-		m.s.count(commentWasAltered)
-	}
 	if m.s.now-o.sent > callTimeout {
 		m.s.count(executedLate)
 	}
+	o.deal = m.make(o.Login, o.Amount, string(o.Reference), dealer)
+	if m.s.strikes(dealCommentCut) {
+		o.deal.Comment = m.alter(o.deal.Comment)
+		d := &m.s.world().Deals[o.deal.place]
+		d.Comment, d.Altered = o.deal.Comment, true
+		m.s.count(commentWasAltered)
+	}
 	m.s.note("mt5: deal %d on %d over %s, comment %q", o.deal.Ticket, o.Login, o.Amount, o.deal.Comment)
-	m.s.dealMade(o.deal)
 }
 
 // alter is what gateways and plugins do to comments.
@@ -121,6 +123,7 @@ func (m *mt5Server) restore() {
 	for i := len(m.deals) - 1; i >= 0 && lost < 3; i-- {
 		if d := m.deals[i]; !d.gone {
 			d.gone = true
+			m.s.world().Deals[d.place].Gone = true
 			m.ticket = min(m.ticket, d.Ticket-1)
 			lost++
 		}
@@ -128,8 +131,6 @@ func (m *mt5Server) restore() {
 	for _, o := range m.orders {
 		o.lost = o.lost || o.deal == nil
 	}
-	m.changes++
-	m.s.restoredMT5 = true
 	m.s.note("mt5: the server was restored, %d deals are gone", lost)
 	if lost > 0 {
 		m.s.count(mt5WasRestored)

@@ -22,7 +22,7 @@ func (s *sim) people() {
 	}
 	s.after(s.spread(10*time.Second, 10*time.Minute), s.people)
 	p := s.serving()
-	if p == nil || !p.up || p.stopped || len(p.file.list) == 0 {
+	if p == nil || !p.up || p.stopped || len(p.file.world.Rows) == 0 {
 		return
 	}
 	act, reason, ok := s.choose(p)
@@ -36,17 +36,17 @@ func (s *sim) people() {
 func (s *sim) choose(p *process) (desk.Act, string, bool) {
 	if s.strikes(peopleHoldMode) {
 		kind := desk.HoldMode
-		if p.file.mode == credit.ModeHold {
+		if p.file.mode() == credit.ModeHold {
 			kind = desk.ReleaseMode
 		}
 		return desk.Act{Kind: kind, Subject: "mode"}, "drill", true
 	}
-	row := pick(&s.sched, p.file.list)
+	row := s.anyRow(p)
 	for range 4 { // rather one that waits for somebody
 		if row.State != credit.Done && row.State != credit.Cancelled {
 			break
 		}
-		row = pick(&s.sched, p.file.list)
+		row = s.anyRow(p)
 	}
 	act := desk.Act{Subject: credit.RowEntity(row.ID)}
 	switch row.State {
@@ -75,6 +75,11 @@ func (s *sim) choose(p *process) (desk.Act, string, bool) {
 		}
 	}
 	return act, "because", true
+}
+
+func (s *sim) anyRow(p *process) *credit.Credit {
+	rows := p.file.world.Rows
+	return &rows[s.rng.IntN(len(rows))].Credit
 }
 
 // dealFor is the deal that a person points at. People adopt what they know to be this payment - a mistake of two people is
@@ -138,7 +143,7 @@ func (s *sim) goLive() {
 		return
 	}
 	kind := desk.ReleaseMode
-	switch p.file.mode {
+	switch p.file.mode() {
 	case credit.ModeLive:
 		return
 	case credit.ModeObserve:

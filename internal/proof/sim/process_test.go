@@ -10,6 +10,7 @@ import (
 
 	"creditonce/credit"
 	"creditonce/internal/desk"
+	"creditonce/internal/invariant"
 	"creditonce/store"
 )
 
@@ -50,6 +51,10 @@ func (p *process) clock() clock { return clock{p} }
 
 func (p *process) boot() time.Duration { return p.host.boot(p.sim.now) }
 
+func (p *process) mark() credit.Mark {
+	return credit.Mark{Process: p.id, Boot: p.boot(), At: p.clock().Now()}
+}
+
 // start begins a new life on the file.
 func (s *sim) start(host *machine, f *file) *process {
 	s.lives++
@@ -63,6 +68,7 @@ func (s *sim) start(host *machine, f *file) *process {
 		return p
 	}
 	p.db, p.book = db, &book{DB: db, p: p}
+	s.world().Processes = append(s.world().Processes, invariant.Process{ID: p.id, Started: p.boot()})
 	p.info = credit.Process{ID: p.id, Started: p.boot(), At: p.clock().Now()}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	for range laneCount {
@@ -184,6 +190,11 @@ func (s *sim) kill(p *process, why string) {
 // bury closes what the dead process had open; the file stays.
 func (s *sim) bury(p *process) {
 	p.ended, p.up = true, false
+	for i := range s.world().Processes {
+		if x := &s.world().Processes[i]; x.ID == p.id {
+			x.Over = true
+		}
+	}
 	if p.actors != 0 {
 		s.fail("%s left %d goroutines", p.id, p.actors)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/invariant"
 )
 
 const (
@@ -47,7 +48,6 @@ type delivery struct {
 	tries int
 	acked bool
 	more  int // times that it is sent again after the acknowledgement
-	since time.Duration
 }
 
 // request is a deposit that the portal makes until it is told that it is made.
@@ -185,11 +185,16 @@ func (s *sim) deliver(d *delivery) {
 		s.note("%s is refused: nobody listens", d.key)
 		return
 	}
-	s.spawn(p, "webhook", func() { s.take(p, d) })
+	w := s.world()
+	w.Sent = append(w.Sent, invariant.Delivery{
+		Provider: p.label, MessageKey: d.key, Signed: true, At: s.begun.Add(s.now).UTC(), Facts: d.facts,
+	})
+	at := len(w.Sent) - 1
+	s.spawn(p, "webhook", func() { w.Sent[at].Status = s.take(p, d) })
 }
 
 // take is the listener's part: the acknowledgement follows the commit.
-func (s *sim) take(p *process, d *delivery) {
+func (s *sim) take(p *process, d *delivery) (status int) {
 
 	s.pass(credit.StepBodyRead)
 	body := fmt.Appendf(nil, "%s %v", d.key, d.facts)
@@ -202,15 +207,16 @@ func (s *sim) take(p *process, d *delivery) {
 	receipt, err := p.reception().Receive(p.ctx, e)
 	if err != nil {
 		s.expected("webhook", err)
-		return
+		return 503
 	}
-
 	s.pass(credit.StepAcknowledged)
+	s.dirty = true
 	if !d.acked {
 		s.note("%s is acknowledged as event %d", d.key, receipt.Event)
-		d.acked, d.since = true, s.now
+		d.acked = true
 		s.acked = append(s.acked, ack{receipt.Event, d.key})
 	}
+	return 200
 }
 
 // portal makes a deposit, with one idempotency key until it has an answer.

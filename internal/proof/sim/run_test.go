@@ -17,6 +17,7 @@ import (
 
 	"creditonce/credit"
 	"creditonce/internal/desk"
+	"creditonce/internal/invariant"
 	"creditonce/store"
 )
 
@@ -257,7 +258,10 @@ func (s *sim) lay(path string) error {
 		template[mode] = content
 		templates.Unlock()
 	}
-	s.files = []*file{newFile("store", path, mode)}
+	s.files = []*file{newFile("store", path, &invariant.World{
+		Missing: invariant.Log, Stepwise: true, Environment: "live", Dealer: dealer, Quarantine: s.timing.Quarantine, SecondLook: s.timing.SecondLook,
+		Lease: s.timing.Lease,
+	})}
 	return os.WriteFile(path, content, 0o600)
 }
 
@@ -283,7 +287,7 @@ func (s *sim) makeTemplate(path string, mode credit.Mode) ([]byte, error) {
 			return nil, err
 		}
 	}
-	p := &process{sim: s, id: "template", host: &machine{}, live: &credit.LiveCalls{}, db: db, file: newFile("template", path, mode)}
+	p := &process{sim: s, id: "template", host: &machine{}, live: &credit.LiveCalls{}, db: db, file: newFile("template", path, &invariant.World{})}
 	p.info = credit.Process{ID: p.id, At: s.begun}
 	svc, err := desk.New(desk.Config{
 		Book: db, MT5: questions{&session{p: p}}, Reader: reader{}, Clock: p.clock(), Process: p.info, Timing: s.timing, Live: p.live,

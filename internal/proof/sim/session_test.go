@@ -160,12 +160,13 @@ func (x *session) Balance(_ context.Context, c credit.Call) credit.CallResult {
 		s.count(callWasNotSent)
 		return credit.CallResult{Outcome: credit.OutcomeNotSent, Detail: "dial refused"}
 	}
-	s.orderSent(x.p, c)
+	at := s.orderSent(x, c)
 	o := &order{Call: c, sent: s.now}
 	s.mt5.orders = append(s.mt5.orders, o)
 	end := s.planCall(o)
 
 	s.sleep(end.at-s.now, credit.StepWritten)
+	s.world().Calls[at].Ended = x.p.mark()
 	return end.result(o)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/invariant"
 )
 
 // options are what a run is made with, beside its seed.
@@ -37,6 +38,7 @@ type sim struct {
 
 	hosts     []*machine
 	files     []*file
+	checker   invariant.Checker
 	processes []*process
 	lives     int
 	tokens    int
@@ -44,15 +46,14 @@ type sim struct {
 	free      uint64
 	mt5       *mt5Server
 
-	payments    []*payment
-	deliveries  []*delivery
-	requests    []*request
-	acked       []ack
-	meant       map[uint64]credit.ID // ticket made by hand for a payment -> its row
-	restoredMT5 bool
-	dirty       bool
-	absentOnce  map[credit.ID]bool
-	seen        [sometimesCount]int
+	payments   []*payment
+	deliveries []*delivery
+	requests   []*request
+	acked      []ack
+	meant      map[uint64]credit.ID // ticket made by hand for a payment -> its row
+	dirty      bool
+	absentOnce map[credit.ID]bool
+	seen       [sometimesCount]int
 }
 
 type ack struct {
@@ -107,6 +108,9 @@ func run(seed uint64, dir string, o options) (r result) {
 	s.end()
 	return s.result()
 }
+
+// world is what the invariants judge: of the first store, which the others are copies of.
+func (s *sim) world() *invariant.World { return s.files[0].world }
 
 // draw chooses what kind of run this is.
 func (s *sim) draw() {
@@ -204,9 +208,7 @@ func (s *sim) end() {
 	if p := s.serving(); p != nil && s.failure == "" {
 		s.current = nil
 		s.compareWithStore(p)
-		if err := s.compareDeeply(p); err != nil {
-			s.fail("%v", err)
-		}
+		s.verify(p)
 	}
 	for len(s.processes) > 0 {
 		s.kill(s.processes[0], "the run is over")
@@ -230,14 +232,17 @@ func (s *sim) story() []string {
 	}
 	var out []string
 	for _, f := range s.files {
-		for _, row := range f.list {
+		for _, r := range f.world.Rows {
+			row := &r.Credit
 			out = append(out, fmt.Sprintf("%s credit %d: %s %v, login %d, %s, %s, ticket %d", f.name, row.ID, row.State, row.Holds, row.Login, row.Amount, row.Reference, row.Ticket))
-			for _, e := range f.history[row.ID] {
+			for _, e := range r.History {
 				out = append(out, fmt.Sprintf("    %d %s %s: %s %s->%s %s", e.Seq, e.At.Format(time.TimeOnly), e.Actor, e.Move, e.From, e.To, e.Reason))
 			}
 		}
-		for _, id := range sortedKeys(f.tasks) {
-			out = append(out, fmt.Sprintf("%s task %d: %s %s", f.name, id, f.tasks[id].Kind, f.tasks[id].Entity))
+		for i := range f.world.Tasks {
+			if t := &f.world.Tasks[i]; t.IsOpen() {
+				out = append(out, fmt.Sprintf("%s task %d: %s %s: %s", f.name, t.ID, t.Kind, t.Entity, t.Summary))
+			}
 		}
 	}
 	for _, o := range s.mt5.orders {
@@ -246,15 +251,6 @@ func (s *sim) story() []string {
 	for _, d := range s.mt5.deals {
 		out = append(out, fmt.Sprintf("mt5 deal %d on %d over %s comment %q dealer %d visible from %v, gone %t", d.Ticket, d.Login, d.Amount, d.Comment, d.Dealer, d.visible, d.gone))
 	}
-	return out
-}
-
-func sortedKeys[K ~uint64, V any](m map[K]V) []K {
-	out := make([]K, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
 	return out
 }
 
