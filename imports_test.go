@@ -24,7 +24,7 @@ var importTable = map[string][]string{
 	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "internal/stage", "mt5/fakemt5", "webhook/fakepsp"},
 	"internal/stage":        {},
 	"internal/alert":        {"credit"},
-	"internal/invariant":    {"credit"},
+	"internal/invariant":    {"credit", "internal/desk"},
 	"internal/config":       {},
 	"internal/admin":        {"credit", "internal/desk"},
 	"internal/desk":         {"credit"},
@@ -38,7 +38,7 @@ var importTable = map[string][]string{
 	"mt5/fakemt5":           {},
 	"mt5/probe":             {"credit", "mt5"},
 	"store":                 {"credit", "internal/desk"},
-	"store/storetest":       {"credit", "store", "internal/desk"},
+	"store/storetest":       {"credit", "store", "internal/desk", "internal/invariant"},
 	"credit":                {},
 	".ci/testreport":        {},
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -160,6 +162,24 @@ func TestIntake_TwoPartsOfOnePaymentEndInTheSameRowsHoweverOftenTheyCome(t *test
 		}
 		if got != want {
 			t.Fatalf("order %v ends in %s\nanother order ended in %s", trace, got, want)
+		}
+	})
+}
+
+// Two events that disagree on the amount: which of both the row says is a matter of order, but not that it is held, whose it
+// is and that people are asked.
+func TestIntake_EventsThatDisagreeOnTheAmountStillBringTheDeposit(t *testing.T) {
+	t.Parallel()
+	code := codeOf(1)
+	coded := paidEvent(1, noon, code, usd(50000))
+	bare := paidEvent(1, noon, "", usd(70000))
+	bare.MessageKey, bare.Digest = "evt_bare", "digest-bare"
+	permute([]act{takes("coded", coded), takes("bare", bare), opens(code)}, func(order []act) {
+		got, trace := runActs(t, order)
+		for _, part := range []string{"held [amount]", "deposit=" + code, "login=" + strconv.FormatUint(testLogin, 10), "task payment_differs", "task held"} {
+			if !strings.Contains(got, part) {
+				t.Errorf("order %v ends in %s, want %q in it", trace, got, part)
+			}
 		}
 	})
 }

@@ -294,15 +294,17 @@ func (in *intake) secondEvent(row Credit, part Part) error {
 		t.Entity = in.paymentEntity()
 		t.Records = []Record{rowRecord(row), factsRecord("this event", e.Facts)}
 		in.open(t)
+	}
+	brings := e.Facts.Code != "" && !e.Facts.CodesClash && row.Code == "" && row.State == Held
+	switch {
+	case brings && in.found.Deposit != nil:
+		return in.join(row, *in.found.Deposit, stop...)
+	case brings:
+		return in.apply(row, &row, coded(in.rules.Now, in.actor, e.ID, e.Facts.Code, stop...), nil)
+	case len(stop) > 0:
 		return in.stop(row, "another event of the payment disagrees", stop...)
 	}
-	if e.Facts.Code == "" || row.Code != "" || row.State != Held {
-		return nil
-	}
-	if in.found.Deposit == nil {
-		return in.apply(row, &row, coded(in.rules.Now, in.actor, e.ID, e.Facts.Code), nil)
-	}
-	return in.join(row, *in.found.Deposit)
+	return nil
 }
 
 // join gives a held row its deposit. known are reasons to hold that the caller has found beside the checks.

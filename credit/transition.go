@@ -138,12 +138,13 @@ func writeDeposit(c *Credit, d Deposit, ref Reference) {
 	c.Amount, c.Reference = d.Credited, ref
 }
 
-// coded notes the deposit code that a later event of the same payment brought, where no deposit is known yet.
-func coded(at time.Time, actor string, event EventID, code string) Transition {
+// coded notes the deposit code that a later event of the same payment brought, where no deposit is known yet, with the
+// reasons to hold that the event found beside.
+func coded(at time.Time, actor string, event EventID, code string, holds ...Hold) Transition {
 	return Transition{
 		name: "coded", from: []State{Held}, by: ByIntake, actor: actor, at: at,
 		reason: "a later event brings deposit code " + code, evidence: eventEvidence(event),
-		change: func(c *Credit) { c.Code = code },
+		change: func(c *Credit) { c.Code, c.Holds = code, withHolds(c.Holds, holds...) },
 	}
 }
 

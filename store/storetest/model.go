@@ -149,16 +149,13 @@ func (m *model) pay(w *World, payment, part, code string, amount int64) {
 		return
 	}
 	row := m.rows[i]
-	differs := false
 	if row.paid != amount {
-		differs = true
 		row.hold(credit.HoldAmount)
 	}
 	if code != "" && row.code != "" && code != row.code {
-		differs = true
 		row.hold(credit.HoldCode)
 	}
-	if differs || code == "" || row.code != "" || row.state != credit.Held {
+	if code == "" || row.code != "" || row.state != credit.Held {
 		return
 	}
 	row.code = code

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/invariant"
 	"creditonce/store"
 )
 
@@ -55,7 +56,7 @@ func NewWorld(t testing.TB, open func(Setup) Backend, s Setup) *World {
 	return w
 }
 
-// End verifies the store and closes it: no test passes with a store that is not whole.
+// End verifies the store, judges it by the invariants and closes it: no test passes with a store that is not whole.
 func (w *World) End() {
 	report, err := w.B.Verify(context.Background(), nil)
 	if errors.Is(err, credit.ErrBusy) {
@@ -66,6 +67,13 @@ func (w *World) End() {
 	}
 	for _, f := range report.Findings {
 		w.T.Errorf("verify: %s", f)
+	}
+	world := invariant.World{Missing: invariant.NoJournals, Now: w.Clock.Now()}
+	if err := world.Read(context.Background(), w.B); err != nil {
+		w.T.Errorf("read the store: %v", err)
+	}
+	for _, v := range invariant.Check(world) {
+		w.T.Error(v)
 	}
 	if err := w.B.Close(context.Background()); err != nil {
 		w.T.Errorf("close: %v", err)
