@@ -140,7 +140,7 @@ func TestLook_AnswerCutAtAnyByte_IsNeverComplete(t *testing.T) {
 				}
 			}
 			length := 0
-			for cut := 0; length == 0 || cut < length; cut += 1 + length/60 {
+			for cut := 0; length == 0 || cut < length; cut += 1 + length/30 {
 				r.session.Drop("what was learned of the account is asked again")
 				r.on(endpoint, func(x exchange) bool {
 					answer := x.execute()

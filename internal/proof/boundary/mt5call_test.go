@@ -66,11 +66,15 @@ func TestBalance_AnswerCutAtEveryByte_IsUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			whole := 0
+			// Every byte of the body, and of the header every third, but all near its end.
+			whole, body := 0, 0
 			for cut := 0; whole == 0 || cut <= whole; cut++ {
+				if cut < body-8 && cut%3 != 0 {
+					continue
+				}
 				r.on("trade/balance", func(x exchange) bool {
 					answer := shape(x.execute())
-					whole = len(answer)
+					whole, body = len(answer), bytes.Index(answer, []byte("\r\n\r\n"))+4
 					x.send(answer[:min(cut, whole)])
 					if cut%2 == 0 {
 						x.reset()
