@@ -81,7 +81,7 @@ func (w *world) meet(ctx context.Context, c cycle, seen tally) error {
 
 // reach is how long a program may take until it passes a boundary often enough: an unknown row is looked at within a
 // second, an absent one after the quarantine.
-const reach = 4 * time.Second
+const reach = 5 * time.Second
 
 // dieAt waits for the program to kill itself. One that never gets there is killed.
 func (w *world) dieAt(ctx context.Context, c cycle, seen tally) error {
@@ -97,7 +97,7 @@ func (w *world) dieAt(ctx context.Context, c cycle, seen tally) error {
 	}
 	w.note("%s was not passed %d times", c.at, c.nth)
 	w.serve.Kill()
-	seen["boundary not reached"]++
+	seen["not reached: "+c.at]++
 	return nil
 }
 

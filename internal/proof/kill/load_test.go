@@ -103,8 +103,8 @@ func (d *deposit) amount() string {
 }
 
 const (
-	workers = 3
-	mostOf  = 150 // deposits in a world: what must settle takes its time
+	workers = 5
+	mostOf  = 200 // deposits in a world: what must settle takes its time
 )
 
 // load makes and pays deposits until ctx ends, and ends what it has begun: it repeats every request until it is answered,

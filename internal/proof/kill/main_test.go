@@ -18,6 +18,8 @@ const cyclesVariable = "CREDITONCE_KILL_CYCLES"
 var (
 	seedFlag   = flag.Uint64("seed", 0, "seed of the plan; 0 draws one")
 	cyclesFlag = flag.Int("cycles", 0, "how many cycles; 0: what $"+cyclesVariable+" says, else 10")
+	plainFlag  = flag.String("program", "", "a program that is built already, instead of one of this source; needs -tagged too")
+	taggedFlag = flag.String("tagged", "", "the same, built with the tag faultpoints")
 	sideFlag   = flag.Int("side", 3, "how many rounds run side by side: most of a round is waiting")
 )
 
@@ -38,6 +40,9 @@ var built struct {
 func build(t *testing.T) programs {
 	t.Helper()
 	built.Do(func() {
+		if built.plain, built.tagged = *plainFlag, *taggedFlag; built.plain != "" && built.tagged != "" {
+			return
+		}
 		if built.folder, built.err = os.MkdirTemp("", "co-kill-bin-"); built.err != nil {
 			return
 		}

@@ -20,6 +20,7 @@ const (
 	sendDeadline  = 500 * time.Millisecond
 	lease         = 2500 * time.Millisecond
 	quarantine    = 3 * time.Second
+	secondLook    = 300 * time.Millisecond
 	taskAfter     = 5 * time.Second
 	lateExecution = callTimeout + 700*time.Millisecond
 )
@@ -164,7 +165,7 @@ credit:
   lease: %dms
   send_deadline: %s
   quarantine: %s
-  second_look_after: 300ms
+  second_look_after: %s
   looks: [200ms, 500ms, 1s, 2s, 3s]
   look_every: 500ms
   look_every_with_task: 1s
@@ -180,7 +181,7 @@ space: {stop_claims_below: 4MiB, refuse_intake_below: 2MiB}
 shutdown_timeout: 5s
 `, data, stage.Loopback(webhooks), stage.Loopback(api), sha256.Sum256([]byte(f.keys.accounts)), sha256.Sum256([]byte(f.keys.deposits)),
 		pspLabel, serverLabel, mt5Identity, stage.Loopback(f.ports.line), managerLogin,
-		callTimeout, lease.Milliseconds(), sendDeadline, quarantine, taskAfter)
+		callTimeout, lease.Milliseconds(), sendDeadline, quarantine, secondLook, taskAfter)
 	if err := os.WriteFile(f.path(name), []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
