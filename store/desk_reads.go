@@ -1,8 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -72,6 +76,67 @@ func (db *DB) Records(ctx context.Context, after uint64, limit int) (out []desk.
 		return nil, fmt.Errorf("list audit records: %w", err)
 	}
 	return out, nil
+}
+
+// NewestRecords implements [desk.Book].
+func (db *DB) NewestRecords(ctx context.Context, below uint64, limit int) (out []desk.Record, err error) {
+	err = db.read(ctx, func(tx *bolt.Tx) error {
+		out, err = records.newest(tx, below, limitOf(limit))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the newest audit records: %w", err)
+	}
+	return out, nil
+}
+
+// OpenTasks implements [desk.Book]. It reads the index's keys, and of each kind the task with the lowest number.
+func (db *DB) OpenTasks(ctx context.Context) (out []desk.OpenKind, err error) {
+	err = db.read(ctx, func(tx *bolt.Tx) error {
+		out, err = openKinds(tx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count open tasks: %w", err)
+	}
+	return out, nil
+}
+
+func openKinds(tx *bolt.Tx) ([]desk.OpenKind, error) {
+	counts, first := map[credit.TaskKind]int{}, map[credit.TaskKind]uint64{}
+	c := tx.Bucket([]byte(taskOpen.bucket)).Cursor()
+	for k, id := c.First(); k != nil; k, id = c.Next() {
+		kind, err := kindOfTaskKey(k)
+		if err != nil {
+			return nil, err
+		}
+		counts[kind]++
+		if n := keyID(id); first[kind] == 0 || n < first[kind] {
+			first[kind] = n
+		}
+	}
+	out := []desk.OpenKind{}
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		t, err := tasks.must(tx, idKey(first[kind]))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, desk.OpenKind{Kind: kind, Open: counts[kind], Oldest: t.OpenedAt})
+	}
+	return out, nil
+}
+
+// kindOfTaskKey reads the second text of a key that taskKey made.
+func kindOfTaskKey(k []byte) (credit.TaskKind, error) {
+	rest := k
+	for range 2 {
+		n, width := binary.Uvarint(rest)
+		if width <= 0 || n > uint64(len(rest)-width) {
+			return "", &DamageError{taskOpen.bucket, bytes.Clone(k), "the entry has another form"}
+		}
+		k, rest = rest[width:width+int(n)], rest[width+int(n):]
+	}
+	return credit.TaskKind(k), nil
 }
 
 // Task reads a task; ErrNotFound where there is none.

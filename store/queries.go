@@ -45,6 +45,18 @@ func (db *DB) Events(ctx context.Context, after credit.EventID, limit int) (out 
 	return out, nil
 }
 
+// NewestEvents lists events without their bodies below the given number (0: all), the newest first. Limit 0 is 100.
+func (db *DB) NewestEvents(ctx context.Context, below credit.EventID, limit int) (out []credit.Event, err error) {
+	err = db.read(ctx, func(tx *bolt.Tx) error {
+		out, err = events.newest(tx, uint64(below), limitOf(limit))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the newest events: %w", err)
+	}
+	return out, nil
+}
+
 // Credit reads a row; ErrNotFound where there is none.
 func (db *DB) Credit(ctx context.Context, id credit.ID) (c credit.Credit, err error) {
 	err = db.read(ctx, func(tx *bolt.Tx) error {

@@ -167,6 +167,20 @@ func (t *table[T]) page(tx *bolt.Tx, after []byte, limit int) ([]T, error) {
 	return out, nil
 }
 
+// newest reads rows below the given number (0: all), the highest first, at most limit.
+func (t *table[T]) newest(tx *bolt.Tx, below uint64, limit int) ([]T, error) {
+	var out []T
+	err := down(tx, t.bucket, nil, below, func(id []byte) (bool, error) {
+		row, err := t.must(tx, id)
+		if err != nil {
+			return false, err
+		}
+		out = append(out, row)
+		return len(out) < limit, nil
+	})
+	return out, err
+}
+
 // pageOf reads rows that an ordered index has under the very key prefix, by number, after the given one.
 func (t *table[T]) pageOf(tx *bolt.Tx, o *ordered[T], prefix []byte, after uint64, limit int) ([]T, error) {
 	var out []T

@@ -114,12 +114,15 @@ func numberedList[A, B any](items []A, limit int, number func(A) uint64, convert
 }
 
 func (s *Server) events(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
-	q := newQuery(r, "after", "limit")
-	after, limit := q.number("after"), q.limit()
+	q := newQuery(r, "newest", "after", "limit")
+	read, after, limit := s.cfg.Desk.Events, q.number("after"), q.limit()
+	if q.flag("newest") {
+		read = s.cfg.Desk.NewestEvents
+	}
 	if q.fault != nil {
 		return nil, q.fault
 	}
-	got, err := s.cfg.Desk.Events(r.Context(), who, credit.EventID(after), limit)
+	got, err := read(r.Context(), who, credit.EventID(after), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -240,12 +243,15 @@ func channelOf(s credit.ChannelState) Channel {
 }
 
 func (s *Server) audit(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
-	q := newQuery(r, "after", "limit")
-	after, limit := q.number("after"), q.limit()
+	q := newQuery(r, "newest", "after", "limit")
+	read, after, limit := s.cfg.Desk.Audit, q.number("after"), q.limit()
+	if q.flag("newest") {
+		read = s.cfg.Desk.NewestAudit
+	}
 	if q.fault != nil {
 		return nil, q.fault
 	}
-	got, err := s.cfg.Desk.Audit(r.Context(), who, after, limit)
+	got, err := read(r.Context(), who, after, limit)
 	if err != nil {
 		return nil, err
 	}

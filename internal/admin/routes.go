@@ -217,7 +217,16 @@ func (s *Server) deposit(_ http.ResponseWriter, r *http.Request, who desk.Actor)
 	if err != nil {
 		return nil, missing(err, "deposit %s", r.PathValue("code"))
 	}
-	return depositDetailOf(v, s.cfg.Now()), nil
+	out := depositDetailOf(v, s.cfg.Now())
+	if v.Row == nil {
+		return out, nil
+	}
+	row, err := s.cfg.Desk.Credit(r.Context(), who, v.Row.ID)
+	if err != nil {
+		return nil, err
+	}
+	out.History = each(row.History, entryOf)
+	return out, nil
 }
 
 func (s *Server) task(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {

@@ -33,6 +33,7 @@ type Desk interface {
 	Deposit(ctx context.Context, a desk.Actor, code string) (credit.DepositView, error)
 	Accounts(ctx context.Context, a desk.Actor, q credit.AccountQuery) (credit.Page[credit.Account], error)
 	Events(ctx context.Context, a desk.Actor, after credit.EventID, limit int) ([]credit.Event, error)
+	NewestEvents(ctx context.Context, a desk.Actor, below credit.EventID, limit int) ([]credit.Event, error)
 	Event(ctx context.Context, a desk.Actor, id credit.EventID) (credit.Event, error)
 	EventBody(ctx context.Context, a desk.Actor, id credit.EventID) ([]byte, error)
 	Proposals(ctx context.Context, a desk.Actor, q desk.ProposalQuery) ([]desk.Proposal, error)
@@ -41,6 +42,7 @@ type Desk interface {
 	Keys(ctx context.Context, a desk.Actor) ([]desk.Key, error)
 	Channels(ctx context.Context, a desk.Actor) ([]credit.ChannelState, error)
 	Audit(ctx context.Context, a desk.Actor, after uint64, limit int) ([]desk.Record, error)
+	NewestAudit(ctx context.Context, a desk.Actor, below uint64, limit int) ([]desk.Record, error)
 }
 
 var _ Desk = (*desk.Service)(nil)

@@ -133,7 +133,8 @@ type Deposit struct {
 type DepositDetail struct {
 	Deposit Deposit `json:"deposit"`
 	Credit  *Credit `json:"credit,omitempty"`
-	Tasks   int     `json:"open_tasks"` // about that credit
+	Tasks   int     `json:"open_tasks"`        // about that credit
+	History []Entry `json:"history,omitempty"` // of that credit
 }
 
 // Event is one verified notification, without its body.

@@ -154,11 +154,9 @@ type Status struct {
 	OldestDoubt time.Time      `json:"oldest_unknown_at,omitzero"` // since when the oldest unknown row is unknown
 	OpenTasks   int            `json:"open_tasks"`
 	TasksByKind []TaskCount    `json:"open_tasks_by_kind"`
-	// Partly tells that there is so much in doubt that not all of it was looked through for ages and kinds.
-	Partly    bool `json:"partly,omitempty"`
-	Proposals int  `json:"open_proposals"`
-	Events    int  `json:"events"`
-	People    int  `json:"people"`
+	Proposals   int            `json:"open_proposals"` // that can still be confirmed
+	Events      int            `json:"events"`
+	People      int            `json:"people"`
 	// Quarantine is how many seconds are left until credits of earlier processes can be proven absent.
 	Quarantine int     `json:"quarantine_seconds"`
 	Service    Service `json:"service"`

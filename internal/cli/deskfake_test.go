@@ -129,7 +129,8 @@ func (d *scripted) Status(context.Context, desk.Actor) (desk.Status, error) {
 	return desk.Status{
 		Settings: credit.Settings{Environment: "live", Mode: credit.ModeHold, ModeReason: "MT5 maintenance", ModeBy: "carl", ModeAt: fixedNow.Add(-time.Hour), CutoverAt: fixedNow.AddDate(0, -1, 0)},
 		Totals:   desk.Totals{Events: 1204, Rows: map[credit.State]int{credit.Done: 980, credit.Unknown: 1, credit.Held: 1}, OpenTasks: 1, OpenProposals: 2},
-		People:   4, Quarantine: 90500 * time.Millisecond,
+		People:   4, Quarantine: 90500 * time.Millisecond, Proposals: 1, Doubt: fixedNow.Add(-3 * time.Hour),
+		Tasks: []desk.OpenKind{{Kind: credit.TaskConflict, Open: 1, Oldest: fixedNow.Add(-29 * time.Minute)}},
 	}, nil
 }
 

@@ -144,8 +144,8 @@ func eventsCommand(p *Process) *cobra.Command {
 	})
 	cmd := group("events", "The verified webhooks, as evidence: list, show, find",
 		lister(p, "events, oldest first", "list prints one line a verified webhook, with the credits that it made or joined. --after continues behind an event.",
-			"  creditonce events list --after 1200", eventColumns(), func(cmd *cobra.Command) *filters {
-				return filter(p, cmd, "after", "only those behind this event")
+			"  creditonce events list --newest --limit 20\n  creditonce events list --after 1200", eventColumns(), func(cmd *cobra.Command) *filters {
+				return filter(p, cmd, "after", "only those behind this event").turns()
 			}, func(cmd *cobra.Command, c *admin.Client, q url.Values) (admin.List[admin.Event], error) {
 				return c.Events(cmd.Context(), q)
 			}), showing, finder(p, "event", "events", "  creditonce events find evt_1QxT5bLk"))
@@ -232,7 +232,9 @@ func accountsCommand(p *Process) *cobra.Command {
 func auditCommand(p *Process) *cobra.Command {
 	cmd := group("audit", "What people did, as it was recorded", lister(p, "what people did, oldest first",
 		"list prints every act of a person with its reason. Records are only ever added, each with the digest of the one before.",
-		"  creditonce audit list --after 100", auditColumns(), func(cmd *cobra.Command) *filters { return filter(p, cmd, "after", "only those behind this number") },
+		"  creditonce audit list --newest\n  creditonce audit list --after 100", auditColumns(), func(cmd *cobra.Command) *filters {
+			return filter(p, cmd, "after", "only those behind this number").turns()
+		},
 		func(cmd *cobra.Command, c *admin.Client, q url.Values) (admin.List[admin.AuditEntry], error) {
 			return c.Audit(cmd.Context(), q)
 		}))

@@ -178,6 +178,7 @@ type filters struct {
 	names []string
 	times []string
 	limit int
+	last  *bool // --newest; nil where the list has none
 }
 
 // filter adds flags that select: name and help in pairs, --since and --until always.
@@ -199,8 +200,20 @@ func (f *filters) spans(of string) *filters {
 	return f
 }
 
+// turns adds --newest to a list that goes from the oldest on.
+func (f *filters) turns() *filters {
+	f.last = f.cmd.Flags().Bool("newest", false, "the newest first")
+	return f
+}
+
 func (f *filters) values() (url.Values, error) {
 	out := url.Values{}
+	if f.last != nil && *f.last {
+		if f.cmd.Flags().Changed("after") {
+			return nil, usagef("--after goes on from the oldest, --newest begins with the newest; give one of them")
+		}
+		out.Set("newest", "true")
+	}
 	for _, name := range slices.Concat(f.names, f.times) {
 		value, err := f.cmd.Flags().GetString(name)
 		if err != nil {

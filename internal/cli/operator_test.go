@@ -354,3 +354,86 @@ func TestWebhookReplay_EndsInTheSameCredit(t *testing.T) {
 		t.Errorf("audit:\n%s", out)
 	}
 }
+
+func TestNewest_BeginsWithWhatCameLast(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, true)
+	f.register()
+	for i := range int64(3) {
+		f.awaitState(f.pay(f.deposit(strconv.FormatInt(10+i, 10)+".00"), 1000+100*i), "done")
+	}
+	var oldest, newest struct{ Items []admin.Event }
+	f.read(f.ok("carl", "events", "list", "-o", "json"), &oldest)
+	f.read(f.ok("carl", "events", "list", "--newest", "--limit", "2", "-o", "json"), &newest)
+	if n := len(oldest.Items); n != 3 || len(newest.Items) != 2 || newest.Items[0].ID != oldest.Items[2].ID || newest.Items[1].ID != oldest.Items[1].ID {
+		t.Errorf("oldest first %+v, newest %+v", oldest, newest)
+	}
+	f.read(f.ok("carl", "events", "list", "--newest", "--limit", "0", "-o", "json"), &newest)
+	if len(newest.Items) != 3 || newest.Items[2].ID != oldest.Items[0].ID {
+		t.Errorf("all of them: %+v", newest)
+	}
+	var acts struct{ Items []admin.AuditEntry }
+	f.ok("carl", "hold", "--reason", "the last one")
+	f.read(f.ok("carl", "audit", "list", "--newest", "--limit", "1", "-o", "json"), &acts)
+	if len(acts.Items) != 1 || acts.Items[0].Kind != "mode.hold" {
+		t.Errorf("audit: %+v", acts)
+	}
+	f.refused(ExitUsage, "give one of them", "carl", "events", "list", "--newest", "--after", "1")
+}
+
+func TestDepositsShow_TellsTheHistoryOfItsCredit(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, true)
+	f.register()
+	code := f.deposit("10.00")
+	if text := f.ok("dora", "deposits", "show", code); strings.Contains(text, "history") {
+		t.Errorf("nothing was paid yet:\n%s", text)
+	}
+	id := f.pay(code, 1000)
+	f.awaitState(id, "done")
+	text := f.ok("dora", "deposits", "show", code)
+	for _, says := range []string{"credits show " + id, "its history", "born", "done"} {
+		if !strings.Contains(text, says) {
+			t.Errorf("no %q in\n%s", says, text)
+		}
+	}
+	var v admin.DepositDetail
+	f.read(f.ok("dora", "deposits", "show", code, "-o", "json"), &v)
+	if len(v.History) < 3 || v.Credit == nil || len(v.History) != len(f.credit(id).History) {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A store in which much waits is counted whole, not up to the first page.
+func TestStatus_CountsEverythingThatIsOpen(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, true)
+	const n = 3
+	for i := range n {
+		f.pay("nobody-knows-this-code-"+strconv.Itoa(i), 1200)
+	}
+	var s admin.Status
+	f.read(f.ok("carl", "status", "-o", "json"), &s)
+	if s.Credits["held"] != n {
+		t.Fatalf("held %+v", s.Credits)
+	}
+	end := time.NewTimer(20 * time.Second)
+	defer end.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for s.OpenTasks < n { // a row without a deposit gets its task after a grace
+		select {
+		case <-tick.C:
+			f.read(f.ok("carl", "status", "-o", "json"), &s)
+		case <-end.C:
+			t.Fatalf("status %+v", s)
+		}
+	}
+	sum := 0
+	for _, k := range s.TasksByKind {
+		sum += k.Open
+	}
+	if sum != s.OpenTasks || len(s.TasksByKind) != 1 || s.TasksByKind[0].Oldest.IsZero() {
+		t.Errorf("%d tasks, by kind %+v", s.OpenTasks, s.TasksByKind)
+	}
+}

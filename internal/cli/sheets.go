@@ -120,7 +120,10 @@ func depositSheet(w io.Writer, v admin.DepositDetail) error {
 	if v.Credit == nil {
 		return nil
 	}
-	return section(w, "credit (its history: creditonce credits show "+v.Credit.ID+")", []admin.Credit{*v.Credit}, creditColumns())
+	if err := section(w, "credit (all of it: creditonce credits show "+v.Credit.ID+")", []admin.Credit{*v.Credit}, creditColumns()); err != nil {
+		return err
+	}
+	return section(w, "its history", v.History, historyColumns())
 }
 
 func eventSheet(w io.Writer, v admin.EventDetail) error {

@@ -69,11 +69,6 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 		_, err := fmt.Fprintf(w, "\nno open tasks\n")
 		return err
 	}
-	if s.Partly {
-		if _, err := fmt.Fprintf(w, "\n%d tasks are open; ages and kinds are of the oldest 500\n", s.OpenTasks); err != nil {
-			return err
-		}
-	}
 	return section(w, "open tasks (creditonce tasks list)", s.TasksByKind, []column[admin.TaskCount]{
 		{head: "kind", value: func(t admin.TaskCount) string { return t.Kind }},
 		{head: "open", value: func(t admin.TaskCount) string { return fmt.Sprint(t.Open) }},

@@ -81,6 +81,8 @@ type Book interface {
 	Proposal(ctx context.Context, id ProposalID) (Proposal, error)
 	Proposals(ctx context.Context, q ProposalQuery) ([]Proposal, error)
 	Records(ctx context.Context, after uint64, limit int) ([]Record, error)
+	// NewestRecords lists records below the given number, the newest first; 0: from the newest.
+	NewestRecords(ctx context.Context, below uint64, limit int) ([]Record, error)
 	Find(ctx context.Context, text string) ([]Hit, error)
 	Totals(ctx context.Context) (Totals, error)
 
@@ -89,9 +91,13 @@ type Book interface {
 	History(ctx context.Context, id credit.ID) ([]credit.Entry, error)
 	Task(ctx context.Context, id credit.TaskID) (credit.Task, error)
 	Tasks(ctx context.Context, q TaskQuery) ([]credit.Task, error)
+	// OpenTasks counts every open task by its kind, in the order of the kinds, from an index alone.
+	OpenTasks(ctx context.Context) ([]OpenKind, error)
 	Event(ctx context.Context, id credit.EventID) (credit.Event, error)
 	EventBody(ctx context.Context, id credit.EventID) ([]byte, error)
 	Events(ctx context.Context, after credit.EventID, limit int) ([]credit.Event, error)
+	// NewestEvents lists events below the given number, the newest first; 0: from the newest.
+	NewestEvents(ctx context.Context, below credit.EventID, limit int) ([]credit.Event, error)
 	Deposit(ctx context.Context, code string) (credit.DepositView, error)
 	Channels(ctx context.Context) ([]credit.ChannelState, error)
 	Account(ctx context.Context, server string, login uint64) (credit.Account, error)
@@ -120,6 +126,13 @@ type Hit struct {
 	Subject string    `json:"subject"`          // "credit/17", "deposit/CODE", "event/5", "account/main/5001", "task/3"
 	Credit  credit.ID `json:"credit,omitempty"` // the row that it leads to
 	By      string    `json:"by"`               // what of it is the text: "ticket", "login", "reference", ...
+}
+
+// OpenKind is how many tasks of a kind are open, and since when the oldest is.
+type OpenKind struct {
+	Kind   credit.TaskKind `json:"kind"`
+	Open   int             `json:"open"`
+	Oldest time.Time       `json:"oldest"` // UTC
 }
 
 // Totals are how much the store holds, in the snapshot of one moment.

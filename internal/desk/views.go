@@ -39,9 +39,13 @@ type Status struct {
 	// Quarantine is how long until rows of earlier processes can be proven absent; 0: it is over.
 	Quarantine time.Duration
 	People     int
+	Tasks      []OpenKind // every open task, by kind
+	Doubt      time.Time  // since when the oldest unknown row is unknown; zero: none is
+	Proposals  int        // that a second person can still confirm
 }
 
-// Status reads the service's state; it costs the same for ten rows and for a million.
+// Status reads the service's state. It costs the same for ten rows and for a million, save for what is open: open tasks
+// are counted in their index, and of the unknown rows and the undecided proposals those are read that decide.
 func (s *Service) Status(ctx context.Context, a Actor) (Status, error) {
 	return seen(ctx, s, a, func() (Status, error) {
 		out := Status{Process: s.cfg.Process, Now: s.cfg.Clock.Now(), Since: s.cfg.Clock.Boot() - s.cfg.Process.Started}
@@ -55,9 +59,62 @@ func (s *Service) Status(ctx context.Context, a Actor) (Status, error) {
 			return out, err
 		}
 		out.People = len(people)
-		out.Totals, err = s.cfg.Book.Totals(ctx)
+		if out.Totals, err = s.cfg.Book.Totals(ctx); err != nil {
+			return out, err
+		}
+		if out.Tasks, err = s.cfg.Book.OpenTasks(ctx); err != nil {
+			return out, err
+		}
+		if out.Doubt, err = s.oldestDoubt(ctx); err != nil {
+			return out, err
+		}
+		out.Proposals, err = s.confirmable(ctx, out.Now)
 		return out, err
 	})
+}
+
+// statusPage is how many records one read of Status takes.
+const statusPage = 500
+
+// oldestDoubt finds since when the oldest unknown row is unknown. Rows are numbered in the order of their making, and none
+// is unknown before it was made: once a whole page was made later than what was found, nothing older follows.
+func (s *Service) oldestDoubt(ctx context.Context) (oldest time.Time, err error) {
+	q := credit.RowQuery{State: credit.Unknown, Limit: statusPage}
+	for {
+		rows, err := s.cfg.Book.Rows(ctx, q)
+		if err != nil {
+			return oldest, err
+		}
+		for _, r := range rows {
+			q.After = r.ID
+			if at := r.UnknownSince.At; oldest.IsZero() || at.Before(oldest) {
+				oldest = at
+			}
+		}
+		if len(rows) < statusPage || rows[len(rows)-1].CreatedAt.After(oldest) {
+			return oldest, nil
+		}
+	}
+}
+
+// confirmable counts what a second person can still confirm: to the store an expired proposal is open.
+func (s *Service) confirmable(ctx context.Context, now time.Time) (n int, err error) {
+	q := ProposalQuery{Open: true, Limit: statusPage}
+	for {
+		page, err := s.cfg.Book.Proposals(ctx, q)
+		if err != nil {
+			return n, err
+		}
+		for _, p := range page {
+			q.After = p.ID
+			if p.StateAt(now) == ProposalOpen {
+				n++
+			}
+		}
+		if len(page) < statusPage {
+			return n, nil
+		}
+	}
 }
 
 // CreditView is a row with everything beside it that a decision about it needs, read one after the other.
@@ -160,6 +217,11 @@ func (s *Service) Events(ctx context.Context, a Actor, after credit.EventID, lim
 	return seen(ctx, s, a, func() ([]credit.Event, error) { return s.cfg.Book.Events(ctx, after, limit) })
 }
 
+// NewestEvents lists events below the given number (0: all), the newest first, without bodies.
+func (s *Service) NewestEvents(ctx context.Context, a Actor, below credit.EventID, limit int) ([]credit.Event, error) {
+	return seen(ctx, s, a, func() ([]credit.Event, error) { return s.cfg.Book.NewestEvents(ctx, below, limit) })
+}
+
 // Event reads one event without its body.
 func (s *Service) Event(ctx context.Context, a Actor, id credit.EventID) (credit.Event, error) {
 	return seen(ctx, s, a, func() (credit.Event, error) { return s.cfg.Book.Event(ctx, id) })
@@ -221,4 +283,9 @@ func (s *Service) LiveKeys(ctx context.Context) ([]Key, error) {
 // Audit lists audit records by number, after the given one; limit 0 is 100.
 func (s *Service) Audit(ctx context.Context, a Actor, after uint64, limit int) ([]Record, error) {
 	return seen(ctx, s, a, func() ([]Record, error) { return s.cfg.Book.Records(ctx, after, limit) })
+}
+
+// NewestAudit lists what people did below the given number (0: all), the newest first.
+func (s *Service) NewestAudit(ctx context.Context, a Actor, below uint64, limit int) ([]Record, error) {
+	return seen(ctx, s, a, func() ([]Record, error) { return s.cfg.Book.NewestRecords(ctx, below, limit) })
 }

@@ -153,6 +153,19 @@ func (b Broken) Proposals(context.Context, desk.ProposalQuery) ([]desk.Proposal,
 	return nil, b.Err
 }
 
+// NewestRecords implements Backend.
+func (b Broken) NewestRecords(context.Context, uint64, int) ([]desk.Record, error) {
+	return nil, b.Err
+}
+
+// NewestEvents implements Backend.
+func (b Broken) NewestEvents(context.Context, credit.EventID, int) ([]credit.Event, error) {
+	return nil, b.Err
+}
+
+// OpenTasks implements Backend.
+func (b Broken) OpenTasks(context.Context) ([]desk.OpenKind, error) { return nil, b.Err }
+
 // Records implements Backend.
 func (b Broken) Records(context.Context, uint64, int) ([]desk.Record, error) { return nil, b.Err }
 

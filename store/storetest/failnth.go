@@ -211,6 +211,18 @@ func (f *failing) Proposals(ctx context.Context, q desk.ProposalQuery) ([]desk.P
 }
 
 // Records implements Backend.
+func (f *failing) NewestRecords(ctx context.Context, below uint64, limit int) ([]desk.Record, error) {
+	return call(f, func() ([]desk.Record, error) { return f.b.NewestRecords(ctx, below, limit) })
+}
+
+func (f *failing) NewestEvents(ctx context.Context, below credit.EventID, limit int) ([]credit.Event, error) {
+	return call(f, func() ([]credit.Event, error) { return f.b.NewestEvents(ctx, below, limit) })
+}
+
+func (f *failing) OpenTasks(ctx context.Context) ([]desk.OpenKind, error) {
+	return call(f, func() ([]desk.OpenKind, error) { return f.b.OpenTasks(ctx) })
+}
+
 func (f *failing) Records(ctx context.Context, after uint64, limit int) ([]desk.Record, error) {
 	return call(f, func() ([]desk.Record, error) { return f.b.Records(ctx, after, limit) })
 }

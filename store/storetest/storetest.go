@@ -136,6 +136,8 @@ var promises = []promise{
 	on("ProposalsEndOnce", proposalsEndOnce),
 	on("AuditIsChainedUnderRace", auditIsChainedUnderRace),
 	on("FindsByEveryID", findsByEveryID),
+	on("NewestComesFirstWhereAsked", newestComesFirst),
+	on("OpenTasksAreCountedByKind", openTasksAreCounted),
 	on("CancelledActWritesNothing", cancelledAct),
 	{"ClosedStoreIsBusy", closedStoreIsBusy},
 	{"LowSpaceRefusesIntake", lowSpaceRefusesIntake},
