@@ -42,8 +42,10 @@ func (g Guard) settled(row Credit) error {
 // twice denied that the login exists. Its error says what is missing.
 func (g Guard) absent(row Credit) error {
 	mine := func(m *Mark) bool { return m != nil && m.Process == g.Process.ID }
+	// A login that was away may be back, with a deal made meanwhile: it counts as gone only if MT5 denies it right now.
+	deniedNow := mine(row.DeniedAt) && g.Now.Boot-row.DeniedAt.Boot <= g.Timing.SecondLook
 	switch {
-	case mine(row.DeniedAt) && mine(row.FirstDenied) && row.DeniedAt.Boot-row.FirstDenied.Boot >= g.Timing.SecondLook:
+	case deniedNow && mine(row.FirstDenied) && row.DeniedAt.Boot-row.FirstDenied.Boot >= g.Timing.SecondLook:
 		return nil
 	case mine(row.AbsentAt) && g.Now.Boot-row.AbsentAt.Boot <= g.Timing.TaskAfter:
 		return nil
@@ -52,7 +54,7 @@ func (g Guard) absent(row Credit) error {
 			row.ID, roundUp(g.Now.Boot-row.AbsentAt.Boot))
 	case mine(row.FirstAbsent):
 		return Refuse("not_absent", "credit %d: one look saw no deal at MT5; a second one counts %s after it", row.ID, roundUp(g.Timing.SecondLook))
-	case mine(row.FirstDenied):
+	case deniedNow:
 		return Refuse("not_absent", "credit %d: MT5 denied the login once; it must say so again %s later", row.ID, roundUp(g.Timing.SecondLook))
 	}
 	return Refuse("not_absent", "credit %d: it is not proven that MT5 has no deal of this payment: two complete looks at least %s apart must see none",

@@ -66,6 +66,7 @@ func TestCloseWithoutDeal_Table(t *testing.T) {
 		"proven too long ago":                {state: Held, change: proven(now - 15*time.Minute - 1), since: late, want: "not_absent"},
 		"denied twice":                       {state: Held, change: denied("p", now-time.Minute, now), since: late},
 		"denied twice, too close":            {state: Held, change: denied("p", now-time.Minute+1, now), since: late, want: "not_absent"},
+		"denied twice, and not any more":     {state: Held, change: denied("p", now-time.Hour, now-time.Minute-1), since: late, want: "not_absent"},
 		"denied to another process":          {state: Held, change: denied("q", now-time.Hour, now), since: late, want: "not_absent"},
 		"no login":                           {state: Held, change: func(c *Credit) { c.Login, c.Deposit = 0, "" }, since: late},
 		"no login, in the quarantine":        {state: Held, change: func(c *Credit) { c.Login, c.Deposit = 0, "" }, want: "quarantine"},
