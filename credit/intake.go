@@ -230,6 +230,8 @@ func (in *intake) bornRow(part Part) error {
 	}
 	in.built++
 	holds := in.birthHolds(draft)
+	restore := in.found.Settings.Restore
+	older := restore != nil && draft.PaidAt.Before(restore.At)
 	d := in.found.Deposit
 	if e.Facts.CodesClash {
 		d, holds = nil, withHolds(holds, HoldCode)
@@ -241,14 +243,27 @@ func (in *intake) bornRow(part Part) error {
 		writeDeposit(&draft, *d, in.joining().reference(draft, *d))
 		draft.Further = isFurther(holds)
 	}
+	id := draft.ID
+	switch {
+	case older:
+		draft.Restored, draft.Restore = true, restore.Number
+		holds = withoutHolds(holds, HoldLimit) // it counts in the day that it was paid in, if it was
+		if d != nil && len(holds) == 0 {
+			t := bornInDoubt(now, in.actor, e.ID, *restore, in.rules.schedule(), func(c *Credit) { *c = draft; c.ID = id })
+			return in.apply(Credit{ID: id}, nil, t, d)
+		}
+		holds = withHolds(holds, HoldRestored)
+	case in.found.Settings.restoring():
+		draft.Restore = restore.Number
+		holds = withHolds(holds, HoldRestored)
+	}
 	var next time.Time
 	switch {
 	case len(holds) == 0:
 		next = in.rules.schedule()
-	case waitsForDeposit(holds):
+	case waitsForDeposit(holds, draft.Restored):
 		next = in.rules.schedule().Add(in.rules.HeldGrace)
 	}
-	id := draft.ID
 	t := born(now, in.actor, e.ID, holds, next, func(c *Credit) { *c = draft; c.ID = id })
 	return in.apply(Credit{ID: id}, nil, t, d)
 }
@@ -267,12 +282,25 @@ func (in *intake) birthHolds(row Credit) []Hold {
 	return holds
 }
 
-// waitsForDeposit tells that nothing but the deposit record is missing: a task only after the grace time.
-func waitsForDeposit(holds []Hold) bool { return len(holds) == 1 && holds[0] == HoldNoDeposit }
+// ownHolds are the reasons that a person must look at for this row. A row that only waits for the release after a restore
+// has none for that: the one task about the store stands for all of them.
+func ownHolds(holds []Hold, restored bool) []Hold {
+	if restored {
+		return holds
+	}
+	return withoutHolds(holds, HoldRestored)
+}
+
+// waitsForDeposit tells that nothing but the deposit record is missing: a task only after the grace time. restored is the
+// row's Restored.
+func waitsForDeposit(holds []Hold, restored bool) bool {
+	own := ownHolds(holds, restored)
+	return len(own) == 1 && own[0] == HoldNoDeposit
+}
 
 // wantsTask tells that a person must see the held row now. Rows from before the cut-over get no task each.
-func wantsTask(holds []Hold) bool {
-	return len(holds) > 0 && !waitsForDeposit(holds) && !slices.Contains(holds, HoldPreCutover)
+func wantsTask(holds []Hold, restored bool) bool {
+	return len(ownHolds(holds, restored)) > 0 && !waitsForDeposit(holds, restored) && !slices.Contains(holds, HoldPreCutover)
 }
 
 // secondEvent joins a further event about a payment that has its row. It may bring the deposit code; what

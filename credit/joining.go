@@ -77,11 +77,11 @@ func (j *joining) taking(row Credit, d Deposit) *Deposit {
 func rowTasks(before, after Credit, move Entry) (open []Task, closing []TaskClose) {
 	actor, now := move.Actor, move.At
 	entity := RowEntity(after.ID)
-	if before.State == Held && after.State == Held && waitsForDeposit(before.Holds) && !waitsForDeposit(after.Holds) {
+	if before.State == Held && after.State == Held && waitsForDeposit(before.Holds, before.Restored) && !waitsForDeposit(after.Holds, after.Restored) {
 		// The task of a grace time that is over says that the deposit record is missing and that nothing else is.
 		closing = append(closing, TaskClose{Key: TaskKey{TaskHeld, entity}, By: actor, At: now, Reason: "the row waits for something else now"})
 	}
-	if after.State == Held && wantsTask(after.Holds) {
+	if after.State == Held && wantsTask(after.Holds, after.Restored) {
 		open = append(open, Task{
 			Kind: TaskHeld, Entity: entity, OpenedAt: now,
 			Summary: "payment " + after.Unit.Payment + " waits: " + holdText(after.Holds),

@@ -16,7 +16,11 @@ type Keeper struct {
 	Observer Observer
 	Process  Process
 	Timing   Timing
-	Servers  []string // labels of the MT5 servers that have lanes; empty: all have
+	Servers  []string            // labels of the MT5 servers that have lanes; empty: all have
+	Rules    IntakeRules         // standing arguments of birth checks, which a release after a restore repeats; Now and Schedule are set
+	Wake     func(server string) // a row of the server became pending; nil: nobody is told; must not block
+
+	sweep restoreSweep
 }
 
 const (
@@ -117,6 +121,9 @@ func (k *Keeper) round(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("end leases: %w", err)
+	}
+	if err := k.restored(ctx, now, schedule); err != nil {
+		return fmt.Errorf("go on with the restore: %w", err)
 	}
 	return k.endGrace(ctx, now, schedule)
 }

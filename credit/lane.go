@@ -24,7 +24,10 @@ type Lane struct {
 	Live     *LiveCalls
 	Token    func() string   // a fresh random claim token
 	Wake     <-chan struct{} // a row became pending
-	Dealer   uint64          // of our deals: a deal of another dealer is reported; 0: not checked
+	// ClaimsFrom, on the boot clock, is when the first claim may be made: where a start could not see that the store is the
+	// newest one, the end of the quarantine after it.
+	ClaimsFrom time.Duration
+	Dealer     uint64 // of our deals: a deal of another dealer is reported; 0: not checked
 	// DealerMeasured tells that Dealer, be it 0, was measured on this server: then a fresh deal of another dealer
 	// is odd, and its row unknown until a look settles it (design §6.7).
 	DealerMeasured bool
@@ -75,7 +78,7 @@ func (l *Lane) round(ctx context.Context) (time.Duration, error) {
 	}
 	var work []DueRow
 	states := []State{Unknown, Done, Pending}
-	if settings.Mode != ModeLive {
+	if settings.Mode != ModeLive || l.Clock.Boot() < l.ClaimsFrom {
 		states = []State{Unknown, Done} // looking goes on, claims do not
 	}
 	sleep := idlePoll

@@ -138,3 +138,34 @@ func (b *memBook) Advance(_ context.Context, id ID, decide Decide) (Result, erro
 	}
 	return res, nil
 }
+
+// Settle implements KeeperBook.
+func (b *memBook) Settle(_ context.Context, change func(Settings) (Settings, error)) (Settings, error) {
+	end, err := b.begin("settle")
+	if err != nil {
+		return Settings{}, err
+	}
+	defer end()
+	s, err := change(b.settings)
+	if err == nil {
+		b.settings = s
+	}
+	return s, err
+}
+
+// Free implements KeeperBook.
+func (b *memBook) Free(ctx context.Context, id ID, rules IntakeRules) (Result, error) {
+	b.mu.Lock()
+	row := b.rows[id]
+	total := b.dayTotal(row.Server, row.Login, rules.Now)
+	var further []ID
+	for _, r := range b.sorted() {
+		if r.Further && r.Deposit == row.Deposit && r.ID != id {
+			further = append(further, r.ID)
+		}
+	}
+	b.mu.Unlock()
+	return b.Advance(ctx, id, func(d Dossier) (Decision, error) {
+		return FreeRow(Freeing{Dossier: d, DayTotal: total, Further: further}, rules)
+	})
+}

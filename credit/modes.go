@@ -47,15 +47,33 @@ func HoldMode(s Settings, p People) (Settings, error) {
 	return s.to(ModeHold, p), nil
 }
 
-// ReleaseMode decides that a hold ends: a store that went live is live again, any other observes (design §12). It is pure.
-func ReleaseMode(s Settings, p People) (Settings, error) {
-	if s.Mode != ModeHold {
-		return s, Refuse("mode", "the mode is %s; only a hold is released", s.Mode)
+// ReleaseMode decides that a hold ends: a store that went live is live again, any other observes (design §12). While the store
+// is in doubt it is refused; after a restore or takeover until the quarantine is over, every row of before is moved and the
+// gap of every provider is complete. It is pure.
+func ReleaseMode(s Settings, p People, g Guard) (Settings, error) {
+	switch {
+	case s.Mode != ModeHold:
+		return s, Refuse("mode", "the mode is %s; only a hold is released (to let one held credit go on: creditonce credits release)", s.Mode)
+	case s.Doubt != nil:
+		return s, Refuse("doubt", "this may not be the store that the last calls were made from: %s; only a restore or a takeover ends that", s.Doubt.Reason)
+	case s.restoring():
+		if err := endsRestore(s, g); err != nil {
+			return s, err
+		}
+		s = s.withRestore(func(r *Restore) { r.ReleasedAt, r.ReleasedBy, r.Proposal = instant(p.At), p.Actor, p.Proposal })
 	}
 	if s.neverLive() {
 		return s.to(ModeObserve, p), nil
 	}
 	return s.to(ModeLive, p), nil
+}
+
+// ModeTasks closes the task that stood for a restore which a change of the mode has released.
+func ModeTasks(before, after Settings, p People) []TaskClose {
+	if !before.restoring() || after.restoring() {
+		return nil
+	}
+	return []TaskClose{{Key: TaskKey{TaskRestored, StoreEntity}, By: p.Actor, At: instant(p.At), Reason: plain(p.Reason)}}
 }
 
 func (s Settings) to(m Mode, p People) Settings {

@@ -52,7 +52,7 @@ func goLive(at time.Time) func(Settings) (Settings, error) {
 
 func hold(s Settings) (Settings, error) { return HoldMode(s, twoPeople) }
 
-func release(s Settings) (Settings, error) { return ReleaseMode(s, twoPeople) }
+func release(s Settings) (Settings, error) { return ReleaseMode(s, twoPeople, Guard{}) }
 
 func TestCloseTask_OnlyWhereTheRowDoesNotNeedIt(t *testing.T) {
 	t.Parallel()

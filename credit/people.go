@@ -63,7 +63,11 @@ func (g Guard) absent(row Credit) error {
 
 // Waits tells whether the refusal passes with time and further looks alone: then people may agree on the act already.
 func Waits(code string) bool {
-	return code == "live_call" || code == "quarantine" || code == "not_absent"
+	switch code {
+	case "live_call", "quarantine", "not_absent", "moving", "gap":
+		return true
+	}
+	return false
 }
 
 func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
@@ -151,6 +155,9 @@ func RetryFailed(d Dossier, p People, g Guard) (Decision, error) {
 	}
 	if g.Live {
 		return Decision{}, Refuse("live_call", "a call for credit %d is under way; wait until it has ended", row.ID)
+	}
+	if r := d.Settings.Restore; r != nil && r.MovedAt.IsZero() {
+		return Decision{}, Refuse("moving", "the credits of before the %s are still being moved; wait and ask again", r.Kind)
 	}
 	t := retried(p, row, g)
 	return Decision{Move: &t}, nil

@@ -93,7 +93,7 @@ func OpenDeposit(n NewDeposit, found DepositFound, rules DepositRules) (DepositO
 	}
 	day := joining{rules: rules.IntakeRules, dayTotal: found.DayTotal, taken: &Amount{}}
 	view := DepositView{Deposit: *changes.Deposit, Row: row, OverDay: row == nil && day.overLimit(d.Credited)}
-	if row != nil && row.State == Held && wantsTask(row.Holds) {
+	if row != nil && row.State == Held && wantsTask(row.Holds, row.Restored) {
 		view.Tasks = 1
 	}
 	answer, err := n.Render(view)

@@ -187,6 +187,11 @@ type KeeperBook interface {
 	Book
 	// Rows lists the rows of a state by id, after q.After.
 	Rows(ctx context.Context, q RowQuery) ([]Credit, error)
+	// Settle changes the settings in one transaction and returns them. change is pure and may run more than once; its
+	// error is returned as it is, and nothing is written.
+	Settle(ctx context.Context, change func(Settings) (Settings, error)) (Settings, error)
+	// Free reads what FreeRow must be shown of the row, and writes its decision, in one transaction.
+	Free(ctx context.Context, id ID, rules IntakeRules) (Result, error)
 }
 
 // RowQuery selects rows of one state by id; Limit bounds the answer.

@@ -81,7 +81,8 @@ type Credit struct {
 	Unsent       int       `json:"unsent,omitempty"`   // calls in a row of which no byte left the machine
 	Ended        Mark      `json:"ended,omitzero"`     // end of a refused call: the quarantine of a retry counts from it
 	NotSent      *Mark     `json:"not_sent,omitempty"` // evidence of this claim: no byte of the call left the machine
-	Restored     bool      `json:"restored,omitempty"` // moved or born by restore or takeover
+	Restored     bool      `json:"restored,omitempty"` // older than a restore or takeover: moved, marked or born by it
+	Restore      int       `json:"restore,omitempty"`  // number of the restore that it was moved, marked or born after
 	HandedOver   bool      `json:"handed_over,omitempty"`
 	Ticket       uint64    `json:"ticket,string,omitempty"`
 

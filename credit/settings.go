@@ -31,6 +31,8 @@ type Settings struct {
 	Instance string `json:"instance,omitempty"`
 	Place    *Place `json:"place,omitempty"` // where it was last run; nil: not yet
 	Doubt    *Doubt `json:"doubt,omitempty"` // nil: none
+
+	Restore *Restore `json:"restore,omitempty"` // the newest restore or takeover; nil: there never was one
 }
 
 // Pin is a label of the config and what it meant at first use; a change is refused (design §2).

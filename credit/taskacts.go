@@ -64,6 +64,9 @@ func CloseTask(t Task, row *Credit, p People) (TaskClose, error) {
 	if !t.IsOpen() {
 		return TaskClose{}, Refuse("closed", "task %d was closed by %s: %s", t.ID, t.ClosedBy, t.Reason)
 	}
+	if t.Kind == TaskDoubt || t.Kind == TaskRestored {
+		return TaskClose{}, Refuse("store_open", "task %d stands for the whole store; it closes by itself: %s", t.ID, t.Next)
+	}
 	if state, ok := ofState[t.Kind]; ok && row != nil && row.State == state {
 		return TaskClose{}, Refuse("row_open", "task %d stands for credit %d, which is still %s; it closes when the row is settled: %s",
 			t.ID, row.ID, row.State, t.Next)

@@ -73,6 +73,17 @@ func everyTransition() []constructed {
 		{"examined", examined(one, Failed, look, &first, noon), stay(Failed)},
 		{"answeredLate", answeredLate(noon, "a", call, true, mark, noon), stay(Unknown)},
 	}
+	restore := Restore{Number: 1, Kind: FromBackup, At: noon, Mark: mark, ReleasedBy: "a"}
+	all = append(all,
+		constructed{"bornInDoubt", bornInDoubt(noon, "a", 1, restore, noon, fill), map[State]State{New: Unknown}},
+		constructed{"moved", moved(noon, "a", Pending, restore, noon), map[State]State{Pending: Unknown}},
+		constructed{"moved", moved(noon, "a", Claimed, restore, noon), map[State]State{Claimed: Unknown}},
+		constructed{"moved", moved(noon, "a", Unknown, restore, noon), stay(Unknown)},
+		constructed{"moved", moved(noon, "a", Failed, restore, noon), stay(Failed)},
+		constructed{"moved", moved(noon, "a", Held, restore, noon), stay(Held)},
+		constructed{"freed", freed(noon, restore, nil, noon), map[State]State{Held: Pending}},
+		constructed{"freed", freed(noon, restore, []Hold{HoldLimit}, noon), stay(Held)},
+	)
 	for _, s := range States() {
 		all = append(all, constructed{"rescheduled", rescheduled(noon, "a", s, noon), stay(s)})
 	}

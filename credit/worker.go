@@ -153,7 +153,7 @@ func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration
 	end := l.Live.Begin(row.ID)
 	defer end()
 	now := l.Clock.Boot()
-	if now-fresh >= l.Timing.FreshFor || ctx.Err() != nil {
+	if now-fresh >= l.Timing.FreshFor || now < l.ClaimsFrom || ctx.Err() != nil {
 		return nil // still pending and due: the next round starts with the account again, and a stop claims nothing
 	}
 	token, lease := l.Token(), l.mark()

@@ -167,7 +167,7 @@ func (d *deed) runMode() error {
 	case HoldMode:
 		s, err = credit.HoldMode(s, d.people)
 	case ReleaseMode:
-		s, err = credit.ReleaseMode(s, d.people)
+		s, err = credit.ReleaseMode(s, d.people, d.guard)
 	default:
 		var cutover time.Time
 		if cutover, err = moment(d.act, "cutover"); err == nil {
@@ -177,7 +177,7 @@ func (d *deed) runMode() error {
 	if err != nil {
 		return err
 	}
-	d.out.Settings = &s
+	d.out.Settings, d.out.Credit.Close = &s, credit.ModeTasks(d.found.Settings, s, d.people)
 	return nil
 }
 

@@ -75,6 +75,11 @@ func (b Broken) Settle(context.Context, func(credit.Settings) (credit.Settings, 
 	return credit.Settings{}, b.Err
 }
 
+// Free implements Backend.
+func (b Broken) Free(context.Context, credit.ID, credit.IntakeRules) (credit.Result, error) {
+	return credit.Result{}, b.Err
+}
+
 // Event implements Backend.
 func (b Broken) Event(context.Context, credit.EventID) (credit.Event, error) {
 	return credit.Event{}, b.Err

@@ -120,6 +120,11 @@ func (f *failing) Settle(ctx context.Context, change func(credit.Settings) (cred
 	return call(f, func() (credit.Settings, error) { return f.b.Settle(ctx, change) })
 }
 
+// Free implements Backend.
+func (f *failing) Free(ctx context.Context, id credit.ID, rules credit.IntakeRules) (credit.Result, error) {
+	return call(f, func() (credit.Result, error) { return f.b.Free(ctx, id, rules) })
+}
+
 // Event implements Backend.
 func (f *failing) Event(ctx context.Context, id credit.EventID) (credit.Event, error) {
 	return call(f, func() (credit.Event, error) { return f.b.Event(ctx, id) })

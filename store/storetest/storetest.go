@@ -28,7 +28,6 @@ type Backend interface {
 	Accounts(ctx context.Context, q credit.AccountQuery) (credit.Page[credit.Account], error)
 	PutAccount(ctx context.Context, a credit.Account, actor string, now time.Time) (store.AccountReceipt, error)
 	Account(ctx context.Context, server string, login uint64) (credit.Account, error)
-	Settle(ctx context.Context, change func(credit.Settings) (credit.Settings, error)) (credit.Settings, error)
 	Event(ctx context.Context, id credit.EventID) (credit.Event, error)
 	EventBody(ctx context.Context, id credit.EventID) ([]byte, error)
 	Events(ctx context.Context, after credit.EventID, limit int) ([]credit.Event, error)
