@@ -1,0 +1,69 @@
+package credit
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// modelSize is how large a search is: small ones always run; quick ones, with up to some hundred thousand states, not under
+// the race detector or with -short; deep ones with CREDITONCE_MODEL_DEEP set.
+type modelSize int
+
+const (
+	small modelSize = iota
+	quick
+	deep
+)
+
+func (size modelSize) skip(t *testing.T) {
+	t.Helper()
+	switch {
+	case os.Getenv("CREDITONCE_MODEL_DEEP") != "":
+	case size == deep:
+		t.Skip("a deep search: set CREDITONCE_MODEL_DEEP")
+	case size == quick && (modelRaced || testing.Short()):
+		t.Skip("too large a search for -race and -short")
+	}
+}
+
+// modelScenes are the searches that must find nothing.
+var modelScenes = []struct {
+	size modelSize
+	modelScene
+}{
+	{small, modelScene{name: "one payment", units: 1, crashes: 1}},
+	{quick, modelScene{name: "one payment and people", units: 1, crashes: 1, falseRefusals: 1, people: true}},
+	{quick, modelScene{name: "one payment, MT5 hides and lies", units: 1, crashes: 1, staleLooks: 1, falseSuccess: true}},
+	{quick, modelScene{name: "two payments of a login", units: 2}},
+	{small, modelScene{name: "a deal made by hand", units: 1, hand: true}},
+	{quick, modelScene{name: "a deal made by hand, and people", units: 1, hand: true, suspensions: 1, people: true}},
+	{deep, modelScene{name: "a deal made by hand for one of two", units: 2, hand: true}},
+	{small, modelScene{name: "a success that stays hidden", units: 1, sureAnswer: true, stayHidden: 4}},
+	{small, modelScene{name: "another account at MT5", units: 1, account: true, suspensions: 1}},
+	{quick, modelScene{name: "another owner", units: 1, owner: true, people: true}},
+	{quick, modelScene{name: "cut-over", units: 2, observe: true, before: 1}},
+	{small, modelScene{name: "cut-over with people", units: 1, observe: true, before: 1, hand: true, people: true}},
+	{small, modelScene{name: "cut-over with a late deposit", units: 1, observe: true, before: 1, hand: true, lateDeposit: true, people: true}},
+	{quick, modelScene{name: "two payments of one deposit", units: 2, lateDeposit: true, oneDeposit: true}},
+	{deep, modelScene{name: "one payment, all at once", units: 1, crashes: 2, falseRefusals: 1, staleLooks: 1, suspensions: 1, falseSuccess: true, people: true, slowLook: 5}},
+	{deep, modelScene{name: "two payments of a login, a crash", units: 2, crashes: 1}},
+	{deep, modelScene{name: "two payments of a login, people", units: 2, people: true}},
+	{deep, modelScene{name: "two payments of two logins", units: 2, otherLogin: true}},
+	{deep, modelScene{name: "two payments of one deposit, people", units: 2, lateDeposit: true, oneDeposit: true, people: true}},
+}
+
+func TestModel_NothingBreaksAndNothingIsForgotten(t *testing.T) {
+	for _, scene := range modelScenes {
+		t.Run(scene.name, func(t *testing.T) {
+			scene.size.skip(t)
+			m := newModel(scene.modelScene)
+			r := m.search(20_000_000, true)
+			r.log(t)
+			t.Logf("%d rows, %d decisions", len(m.rows.files), len(m.made))
+			if r.broken != "" || r.stuck > 0 || r.cut {
+				t.Errorf("%s; %d states stuck; cut %v\n%s", r.broken, r.stuck, r.cut, strings.Join(r.story, "\n"))
+			}
+		})
+	}
+}
