@@ -14,7 +14,7 @@ type model struct {
 	settings *settingsTable
 	made     map[modelKey]modelStep
 	pairs    map[modelPair][2]modelRow
-	payments   [2]modelUnit
+	payments [2]modelUnit
 	wants    uint32 // bits of modelBreaches that are looked for
 }
 
@@ -46,6 +46,7 @@ func newModel(scene modelScene) *model {
 		m.timing.FreshFor = 1000 * time.Hour
 	}
 	m.rows, m.settings = newRowTable(m.timing), &settingsTable{byText: map[string]modelSettings{}}
+	m.settings.longest = m.rows.longest()
 	for u := range m.payments {
 		m.payments[u] = m.unit(u)
 	}
@@ -232,7 +233,7 @@ func (m *model) accept(k modelKey, u int) modelStep {
 		found.Account = m.clientAccount(m.payments[u].login, k.env.moved)
 	}
 	e := m.payments[u].event
-	if k.env.act == "new" {
+	if s.Restore != nil && !k.env.old {
 		e.Facts.OccurredAt = modelNow.Add(-time.Minute)
 	}
 	ch, err := TakeIn(e, found, m.intakeRules())

@@ -110,6 +110,7 @@ type modelEnv struct {
 	outcome        Outcome
 	act            string
 	old            bool // the payment is older than the restore
+	waits          bool // no claim before the quarantine after the start of the process
 }
 
 // modelStep is what one decision made of a row.
@@ -149,8 +150,12 @@ func (m *model) lane(k modelKey, s *modelSession) (*Lane, *rowBook) {
 		s.clock = m.clockAt(0)
 	}
 	s.account = m.accountAtMT5(k.env.changed)
+	from := time.Duration(0)
+	if k.env.waits {
+		from = m.process(k.env.started).Started + m.timing.Quarantine
+	}
 	return &Lane{
-		Server: testServer, Shards: 1, Book: b, Session: s, Clock: s.clock, Observer: modelSilence{}, Process: m.process(k.env.started),
+		ClaimsFrom: from, Server: testServer, Shards: 1, Book: b, Session: s, Clock: s.clock, Observer: modelSilence{}, Process: m.process(k.env.started),
 		Timing: m.timing, Live: &LiveCalls{}, Token: func() string { return "token" },
 	}, b
 }

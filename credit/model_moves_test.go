@@ -62,8 +62,10 @@ func (m *model) next(s *modelState, edges []modelEdge) []modelEdge {
 			x.people(i)
 		}
 		x.modes(i)
+		x.restoring(i)
 		x.crash(i)
 	}
+	x.stores()
 
 	x.outside()
 	x.mt5()
@@ -74,7 +76,7 @@ func (m *model) next(s *modelState, edges []modelEdge) []modelEdge {
 // env is what a decision about the unit's row is shown.
 func (x *modelNext) env(i, u int) modelEnv {
 	in := &x.s.at[i]
-	env := modelEnv{settings: in.settings, deposit: in.deposit, moved: in.moved, started: in.started}
+	env := modelEnv{settings: in.settings, deposit: in.deposit, moved: in.moved, started: in.started, waits: in.waits}
 	if n := in.rows[1-u]; n != 0 {
 		other := &x.m.rows.of(n).row
 		env.other, env.taken = other.Ticket, x.m.oneDeposit && other.Joined() && !other.Further
@@ -107,11 +109,7 @@ func (x *modelNext) intake(i int) {
 			continue
 		}
 		env := x.env(i, u)
-		if s.restores > 0 || m.copied {
-			if s.old>>u&1 == 0 {
-				env.act = "new"
-			}
-		}
+		env.old = s.old>>u&1 == 1
 		k := x.key("accept", i, u, env)
 		step := m.once(k, func(k modelKey) modelStep { return m.accept(k, u) })
 		t := *s
@@ -166,6 +164,9 @@ func (x *modelNext) take(i, u int) {
 	n := s.at[i].rows[u]
 	if n == 0 || m.rows.of(n).row.State != Pending || x.mode(i) != ModeLive {
 		return
+	}
+	if in := &s.at[i]; in.waits && m.process(in.started).Started+m.timing.Quarantine > modelBoot {
+		return // as Lane.round does; the claim checks it again
 	}
 	env := x.env(i, u)
 	env.changed = s.account > 0
@@ -236,6 +237,9 @@ func (x *modelNext) claim(i, u int) {
 	}
 	if c := step.call; c.Login != m.payments[u].login || !c.Amount.Equal(usd(50000)) || c.Reference != m.payments[u].reference {
 		x.breach(&t, wrongCall)
+	}
+	if i == 0 && s.backup.taken {
+		t.claims = min(t.claims+1, 2)
 	}
 	x.add(t, byItself, "{i} claims payment {p}", i, u, step.row)
 }
@@ -415,7 +419,7 @@ func (x *modelNext) crash(i int) {
 // start is a process start over the store of the instance.
 func (x *modelNext) start(t *modelState, i int) {
 	in := &t.at[i]
-	in.look, in.started = modelLook{}, 0
+	in.look, in.started, in.waits, in.settings = modelLook{}, 0, false, x.m.settings.carriedOver(in.settings)
 	for u, n := range in.rows {
 		if n == 0 {
 			continue

@@ -72,14 +72,36 @@ func (x *modelNext) act(i, u int, act string, ticket uint64, text string) {
 
 // modes: what people decide about the whole service.
 func (x *modelNext) modes(i int) {
-	m, s := x.m, x.s
-	before := m.settings.kept[s.at[i].settings]
-	after, err := GoLive(before, modelPeople, time.Time{})
-	if err == nil {
-		t := *s
-		t.at[i].settings, t.live = m.settings.keep(after), true
-		x.add(t, byPeople, "two people let {i} go live", i, 0, 0)
+	before := x.m.settings.kept[x.s.at[i].settings]
+	g := x.m.guard(modelKey{env: modelEnv{started: x.s.at[i].started}})
+	if after, err := GoLive(before, modelPeople, time.Time{}); err == nil {
+		t := *x.s
+		t.live = true
+		x.settle(&t, i, after, byPeople, "two people let {i} go live")
 	}
+	if after, err := ReleaseMode(before, modelPeople, g); err == nil {
+		t := *x.s
+		x.settle(&t, i, after, byPeople, "two people release the mode of {i}")
+	}
+	if x.m.off.fence || x.s.at[1-i].alive == x.s.at[1-i].fenced {
+		x.takeOver(i, before, g)
+	}
+}
+
+// takeOver: two people say that the store goes on, after the other instance was fenced.
+func (x *modelNext) takeOver(i int, before Settings, g Guard) {
+	after, err := TakeOver(before, modelPeople, g, "password changed", "new", nil)
+	if err == nil {
+		t := *x.s
+		x.older(&t)
+		x.settle(&t, i, after.Settings, byPeople, "two people take {i} over")
+	}
+}
+
+// settle writes settings.
+func (x *modelNext) settle(t *modelState, i int, s Settings, class uint8, text string) {
+	t.at[i].settings = x.m.settings.keep(s)
+	x.add(*t, class, text, i, 0, 0)
 }
 
 // outside: deposits, owners, accounts at MT5 and deals made by hand.
@@ -248,6 +270,7 @@ func (x *modelNext) tick(suspended int) modelState {
 		if in.look.unit > 0 {
 			in.look.age = min(in.look.age+1, uint8(m.rows.longest()/modelTick))
 		}
+		in.settings = m.settings.older(in.settings)
 		for u, n := range in.rows {
 			if n != 0 {
 				in.rows[u] = m.once(modelKey{what: "tick", row: n}, func(k modelKey) modelStep { return modelStep{row: m.rows.older(k.row)} }).row

@@ -23,9 +23,10 @@ const (
 )
 
 var (
-	modelNow     = noon
-	modelCutover = noon.Add(-10 * time.Hour)
-	modelTasks   = []TaskKind{
+	modelNow      = noon
+	modelCutover  = noon.Add(-10 * time.Hour)
+	modelRestored = noon.Add(-30 * time.Minute) // payments are an hour old, or a minute
+	modelTasks    = []TaskKind{
 		TaskHeld, TaskFailed, TaskNoAnswer, TaskConflict, TaskHandedOver, TaskStuck, TaskUnsent, TaskSecondDeal, TaskOwnership, TaskLateAnswer,
 	}
 )

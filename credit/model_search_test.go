@@ -51,7 +51,7 @@ func (m *model) first() modelState {
 	if m.copied {
 		s.copies = 1
 	}
-	settings := Settings{StoreID: "model", Environment: "live", Mode: ModeLive, CutoverAt: modelCutover}
+	settings := Settings{StoreID: "model", Environment: "live", Mode: ModeLive, CutoverAt: modelCutover, Pins: []Pin{{Name: "provider/stripe-eu", Value: "stripe acct_1"}}}
 	if m.observe {
 		settings.Mode, settings.CutoverAt = ModeObserve, time.Time{}
 	}

@@ -2,6 +2,7 @@ package credit
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -45,10 +46,12 @@ type modelScene struct {
 	lateDeposit                                                 bool
 	oneDeposit                                                  bool // both units name one deposit
 
-	restores          uint8
-	byCommand, byHand bool
-	copied            bool // a second instance may be started on a copy
-	noResend          bool // the provider never sends again what was acknowledged before a restore
+	restores  uint8
+	byCommand bool // a backup is restored by the command
+	byHand    bool // a file is put back by hand, as another file
+	inPlace   bool // its content is written over the store's own file: only the witness can tell
+	copied    bool // a second instance may be started on a copy
+	noResend  bool // the provider never sends again what was acknowledged before a restore
 }
 
 // modelSettings names stored settings of the table.
@@ -100,6 +103,7 @@ type modelLook struct {
 type modelInstance struct {
 	alive    bool
 	fenced   bool // MT5 takes no call of it any more
+	waits    bool // its start could not see that the store is the newest one: it claims nothing before the quarantine
 	moved    bool // its portal knows another client of the login
 	deposit  bool // its store has the deposit record
 	started  uint8
@@ -117,6 +121,7 @@ type modelState struct {
 	hand     modelHand
 	events   [2]uint8 // deliveries so far; two are as good as many
 	old      uint8    // bits of units that were acknowledged before the last restore
+	claims   uint8    // since the backup; two are as good as many
 	deposit  bool     // the deposit was made
 	live     bool     // the service went live
 	account  uint8    // 1: MT5 made another account of the login; 2: over a tick ago
@@ -179,14 +184,21 @@ const (
 
 // settingsTable keeps every stored settings that came up, once.
 type settingsTable struct {
-	kept   []Settings
-	byText map[string]modelSettings
+	longest time.Duration // age of a mark that is as good as any higher
+	kept    []Settings
+	byText  map[string]modelSettings
 }
 
 func (st *settingsTable) keep(s Settings) modelSettings {
-	s.ModeAt, s.ModeReason, s.ModeBy, s.CreatedAt = time.Time{}, "", "", time.Time{}
+	s.ModeAt, s.ModeReason, s.ModeBy, s.CreatedAt, s.Instance, s.Place = time.Time{}, "", "", time.Time{}, "", nil
 	if !s.CutoverAt.IsZero() {
 		s.CutoverAt = modelCutover
+	}
+	if s.Doubt != nil {
+		s.Doubt = &Doubt{Reason: "not the newest store"}
+	}
+	if s.Restore != nil {
+		s.Restore = st.restored(*s.Restore)
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -198,4 +210,45 @@ func (st *settingsTable) keep(s Settings) modelSettings {
 		st.kept, st.byText[string(text)] = append(st.kept, s), n
 	}
 	return n
+}
+
+// restored is a restore whose moments lie where the model has put payments before and after it.
+func (st *settingsTable) restored(r Restore) *Restore {
+	r.At, r.Since, r.By, r.Reason, r.ReleasedBy, r.Fence = modelRestored, modelRestored, "", "", "", ""
+	r.Gaps = slices.Clone(r.Gaps)
+	for i := range r.Gaps {
+		r.Gaps[i] = Gap{Provider: r.Gaps[i].Provider, Complete: r.Gaps[i].Complete, From: modelRestored, To: r.Gaps[i].To}
+		if r.Gaps[i].Complete {
+			r.Gaps[i].To = modelNow
+		}
+	}
+	for _, t := range []*time.Time{&r.MovedAt, &r.ReleasedAt, &r.FreedAt} {
+		if !t.IsZero() {
+			*t = modelNow
+		}
+	}
+	if r.Mark.Process == modelProcess {
+		r.Mark = Mark{Process: modelProcess, Boot: max(r.Mark.Boot, modelBoot-st.longest), At: modelNow}
+	} else {
+		r.Mark = Mark{Process: modelEarlier, At: modelNow.Add(-1000 * time.Hour)}
+	}
+	return &r
+}
+
+// older are the settings one tick later.
+func (st *settingsTable) older(n modelSettings) modelSettings {
+	s := st.kept[n]
+	if s.Restore == nil || s.Restore.Mark.Process != modelProcess {
+		return n
+	}
+	return st.keep(s.withRestore(func(r *Restore) { r.Mark.Boot -= modelTick }))
+}
+
+// carriedOver are the settings as another process reads them.
+func (st *settingsTable) carriedOver(n modelSettings) modelSettings {
+	s := st.kept[n]
+	if s.Restore == nil {
+		return n
+	}
+	return st.keep(s.withRestore(func(r *Restore) { r.Mark.Process = modelEarlier }))
 }
