@@ -258,12 +258,23 @@ func noDeposit(cause error) error {
 
 func depositOnWire(v credit.DepositView, now time.Time) depositBody {
 	d := v.Deposit
+	paid, credited := d.Paid, d.Credited
+	if r := v.Row; r != nil && r.Amount.IsSet() && r.Paid.IsSet() && goesOn(r.State) {
+		// People may have released another amount than was asked for: what counts now is what was received, and what it
+		// is credited with.
+		paid, credited = r.Paid, r.Amount
+	}
 	return depositBody{
 		Code: d.Code, State: string(v.State(now)),
 		Server: d.Server, Login: number(d.Login),
-		Paid: onWire(d.Paid), Credited: onWire(d.Credited),
+		Paid: onWire(paid), Credited: onWire(credited),
 		CreatedAt: d.CreatedAt.UTC(), ExpiresAt: d.ExpiresAt.UTC(), ClosedAt: d.ClosedAt.UTC(),
 	}
+}
+
+// goesOn tells whether a row in the state is on its way to MT5, or there: its amount is settled.
+func goesOn(s credit.State) bool {
+	return s == credit.Pending || s.Open() || s == credit.Done
 }
 
 func renderDeposit(d depositBody) ([]byte, error) {

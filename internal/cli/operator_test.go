@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -76,11 +77,19 @@ func TestAmountThatDiffers_IsReleasedForWhatWasReceived(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t, true)
 	f.register()
-	id := f.pay(f.deposit("100.00"), 9000)
+	code := f.deposit("100.00")
+	id := f.pay(code, 9000)
 	f.awaitState(id, "held")
+	if shown := f.shown(code); !strings.HasSuffix(shown, "paid 100.00 USD, credited 100.00 USD") {
+		t.Errorf("before anybody decided the return page shows %q", shown)
+	}
 	f.agree("anna", "ben", "credits", "release", id, "--reason", "the client paid less")
 	if v := f.awaitState(id, "done"); v.Credit.Amount.String() != "90.00 USD" {
 		t.Fatalf("credited %+v", v.Credit)
+	}
+	// The portal shows what was received and credited, not what was asked for.
+	if shown := f.shown(code); shown != "credited: paid 90.00 USD, credited 90.00 USD" {
+		t.Errorf("the return page shows %q", shown)
 	}
 }
 
@@ -436,4 +445,20 @@ func TestStatus_CountsEverythingThatIsOpen(t *testing.T) {
 	if sum != s.OpenTasks || len(s.TasksByKind) != 1 || s.TasksByKind[0].Oldest.IsZero() {
 		t.Errorf("%d tasks, by kind %+v", s.OpenTasks, s.TasksByKind)
 	}
+}
+
+// shown is what the portal's API tells of a deposit.
+func (f *office) shown(code string) string {
+	f.t.Helper()
+	type money struct{ Amount, Currency string }
+	var d struct {
+		State          string
+		Paid, Credited money
+	}
+	status, body := f.call(http.MethodGet, "/v1/deposits/"+code, depositKey, "")
+	f.read(string(body), &d)
+	if status != http.StatusOK {
+		f.t.Fatalf("deposit %s: %d %s", code, status, body)
+	}
+	return fmt.Sprintf("%s: paid %s %s, credited %s %s", d.State, d.Paid.Amount, d.Paid.Currency, d.Credited.Amount, d.Credited.Currency)
 }

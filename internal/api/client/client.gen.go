@@ -558,7 +558,7 @@ type Deposit struct {
 	// Examples: 2026-11-30T12:00:00Z
 	CreatedAt time.Time `json:"created_at"`
 
-	// Credited What the login gets
+	// Credited What the login is to get; once it is credited or on its way, what it gets: less, where people released another amount
 	Credited Money `json:"credited"`
 
 	// DryRun true: nothing was written; else absent
@@ -574,7 +574,7 @@ type Deposit struct {
 	// Examples: 50001
 	Login string `json:"login"`
 
-	// Paid What the client pays
+	// Paid What the client is to pay; once it is credited or on its way, what the provider says was paid
 	Paid Money `json:"paid"`
 
 	// Server The MT5 server's name in the configuration
@@ -620,7 +620,7 @@ type DepositRecord struct {
 	// Examples: 2026-11-30T12:00:00Z
 	CreatedAt time.Time `json:"created_at"`
 
-	// Credited What the login gets
+	// Credited What the login is to get; once it is credited or on its way, what it gets: less, where people released another amount
 	Credited Money `json:"credited"`
 
 	// DryRun true: nothing was written; else absent
@@ -636,7 +636,7 @@ type DepositRecord struct {
 	// Examples: 50001
 	Login string `json:"login"`
 
-	// Paid What the client pays
+	// Paid What the client is to pay; once it is credited or on its way, what the provider says was paid
 	Paid Money `json:"paid"`
 
 	// Provider The provider's name in the configuration
