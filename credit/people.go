@@ -72,28 +72,13 @@ func Waits(code string) bool {
 
 func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-func wrongState(row Credit, act string, want ...State) error {
-	return Refuse("state", "credit %d is %s; %s takes a row that is %s", row.ID, row.State, act, orList(want))
-}
-
-func orList(states []State) string {
-	text := ""
-	for i, s := range states {
-		if i > 0 {
-			text += " or "
-		}
-		text += string(s)
-	}
-	return text
-}
-
 // Adopt decides that a deal which MT5 has is the row's (design §4). deal was read from MT5 just now; holder is the row
 // that has its ticket (0: none); comment is the deal's whole comment as people saw and accepted it, needed where it is
 // not the row's reference. It is pure.
 func Adopt(d Dossier, p People, g Guard, deal Deal, holder ID, comment string) (Decision, error) {
 	row := d.Row
-	if row.State != Held && row.State != Unknown {
-		return Decision{}, wrongState(row, "adopting a deal", Held, Unknown)
+	if err := adopting.on(row); err != nil {
+		return Decision{}, err
 	}
 	if err := adoptable(row, deal, holder, comment); err != nil {
 		return Decision{}, err
@@ -132,8 +117,8 @@ func adoptable(row Credit, deal Deal, holder ID, comment string) error {
 // MT5 has none. It is pure.
 func CloseWithoutDeal(d Dossier, p People, g Guard) (Decision, error) {
 	row := d.Row
-	if row.State != Held && row.State != Unknown && row.State != Failed {
-		return Decision{}, wrongState(row, "closing without a deal", Held, Unknown, Failed)
+	if err := closing.on(row); err != nil {
+		return Decision{}, err
 	}
 	if err := g.settled(row); err != nil {
 		return Decision{}, err
@@ -150,8 +135,8 @@ func CloseWithoutDeal(d Dossier, p People, g Guard) (Decision, error) {
 // RetryFailed decides that a refused row is tried again: it becomes unknown, and looking decides. It is pure.
 func RetryFailed(d Dossier, p People, g Guard) (Decision, error) {
 	row := d.Row
-	if row.State != Failed {
-		return Decision{}, wrongState(row, "a retry", Failed)
+	if err := retrying.on(row); err != nil {
+		return Decision{}, err
 	}
 	if g.Live {
 		return Decision{}, Refuse("live_call", "a call for credit %d is under way; wait until it has ended", row.ID)
@@ -167,9 +152,10 @@ func RetryFailed(d Dossier, p People, g Guard) (Decision, error) {
 // MT5 has no deal. It is pure.
 func RetryUnknown(d Dossier, p People, g Guard) (Decision, error) {
 	row := d.Row
+	if err := granting.on(row); err != nil {
+		return Decision{}, err
+	}
 	switch {
-	case row.State != Unknown:
-		return Decision{}, wrongState(row, "a further call", Unknown)
 	case row.Grants > 0:
 		return Decision{}, Refuse("granted", "a further call of credit %d is allowed already; it follows when the looks have seen no deal", row.ID)
 	case !row.HandedOver:
@@ -182,8 +168,8 @@ func RetryUnknown(d Dossier, p People, g Guard) (Decision, error) {
 // LookNow brings the row's next look forward; what the look may lead to stays the gate's. It is pure.
 func LookNow(d Dossier, p People, g Guard) (Decision, error) {
 	row := d.Row
-	if row.State != Unknown && row.State != Pending {
-		return Decision{}, wrongState(row, "looking now", Unknown, Pending)
+	if err := hurrying.on(row); err != nil {
+		return Decision{}, err
 	}
 	t := hurried(p, row.State, g.Schedule)
 	return Decision{Move: &t}, nil
@@ -192,10 +178,10 @@ func LookNow(d Dossier, p People, g Guard) (Decision, error) {
 // HoldRow stops a pending row, or keeps a held one from going on when its other reasons are gone. It is pure.
 func HoldRow(d Dossier, p People) (Decision, error) {
 	row := d.Row
-	switch {
-	case row.State != Pending && row.State != Held:
-		return Decision{}, wrongState(row, "holding", Pending, Held)
-	case row.HasHold(HoldByHand):
+	if err := holding.on(row); err != nil {
+		return Decision{}, err
+	}
+	if row.HasHold(HoldByHand) {
 		return Decision{}, Refuse("held", "credit %d is held by hand already", row.ID)
 	}
 	t := stopped(p.At, ByOperator, p.Actor, p.Reason, nil, HoldByHand)
@@ -206,9 +192,10 @@ func HoldRow(d Dossier, p People) (Decision, error) {
 // read from MT5 just now. It is pure.
 func NotThisDeal(d Dossier, p People, g Guard, deal Deal, holder ID) (Decision, error) {
 	row := d.Row
+	if err := passingOver.on(row); err != nil {
+		return Decision{}, err
+	}
 	switch {
-	case row.State != Held && row.State != Unknown:
-		return Decision{}, wrongState(row, "recording that a deal is another one", Held, Unknown)
 	case row.Login == 0 || deal.Login != row.Login || deal.Ticket == 0:
 		return Decision{}, Refuse("wrong_deal", "deal %d is on login %d; credit %d is on login %d", deal.Ticket, deal.Login, row.ID, row.Login)
 	case deal.Comment == string(row.Reference):
@@ -234,8 +221,8 @@ func Examined(d Dossier, p People, g Guard, look *LookEvidence) (Decision, error
 	if row.Login == 0 {
 		return Decision{}, Refuse("no_login", "credit %d has no deposit record, so there is no login to look at", row.ID)
 	}
-	if row.State != Held && row.State != Unknown && row.State != Failed {
-		return Decision{}, wrongState(row, "a look", Held, Unknown, Failed)
+	if err := examining.on(row); err != nil {
+		return Decision{}, err
 	}
 	ev := *look
 	first := row.FirstAbsent

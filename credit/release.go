@@ -37,8 +37,8 @@ func ReleaseAmount(row Credit, d Deposit) (Amount, error) {
 // dayTotal is the login's of the UTC day of rules.Now. It is pure.
 func Release(d Dossier, p People, g Guard, rules IntakeRules, dayTotal, amount Amount) (Decision, error) {
 	row := d.Row
-	if row.State != Held {
-		return Decision{}, wrongState(row, "a release", Held)
+	if err := releasing.on(row); err != nil {
+		return Decision{}, err
 	}
 	if err := releasable(d, g); err != nil {
 		return Decision{}, err

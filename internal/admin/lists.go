@@ -2,7 +2,6 @@ package admin
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,10 +14,7 @@ import (
 
 // missing names a record that there is not; other errors stay as they are.
 func missing(err error, format string, args ...any) error {
-	if !errors.Is(err, credit.ErrNotFound) {
-		return err
-	}
-	return &Problem{"There is no such record", http.StatusNotFound, "not_found", fmt.Sprintf("there is no "+format, args...) + "; creditonce find looks for any id"}
+	return desk.Missing(err, fmt.Sprintf(format, args...))
 }
 
 // after reads the place of a page of the store.
@@ -136,7 +132,7 @@ func (s *Server) event(_ http.ResponseWriter, r *http.Request, who desk.Actor) (
 	}
 	e, err := s.cfg.Desk.Event(r.Context(), who, id)
 	if err != nil {
-		return nil, missing(err, "event %d", id)
+		return nil, missing(err, "event/%d", id)
 	}
 	body, err := s.cfg.Desk.EventBody(r.Context(), who, id)
 	if err != nil {

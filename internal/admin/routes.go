@@ -195,7 +195,7 @@ func (s *Server) credit(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 	}
 	v, err := s.cfg.Desk.Credit(r.Context(), who, id)
 	if err != nil {
-		return nil, missing(err, "credit %d", id)
+		return nil, missing(err, "credit/%d", id)
 	}
 	return creditDetailOf(v, s.cfg.Now()), nil
 }
@@ -207,7 +207,7 @@ func (s *Server) candidates(_ http.ResponseWriter, r *http.Request, who desk.Act
 	}
 	deals, _, err := s.cfg.Desk.Candidates(r.Context(), who, id)
 	if err != nil {
-		return nil, missing(err, "credit %d", id)
+		return nil, missing(err, "credit/%d", id)
 	}
 	return List[Deal]{Items: each(deals, dealOf)}, nil
 }
@@ -215,7 +215,7 @@ func (s *Server) candidates(_ http.ResponseWriter, r *http.Request, who desk.Act
 func (s *Server) deposit(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
 	v, err := s.cfg.Desk.Deposit(r.Context(), who, r.PathValue("code"))
 	if err != nil {
-		return nil, missing(err, "deposit %s", r.PathValue("code"))
+		return nil, missing(err, "deposit/%s", r.PathValue("code"))
 	}
 	out := depositDetailOf(v, s.cfg.Now())
 	if v.Row == nil {
@@ -236,7 +236,7 @@ func (s *Server) task(_ http.ResponseWriter, r *http.Request, who desk.Actor) (a
 	}
 	v, err := s.cfg.Desk.Task(r.Context(), who, id)
 	if err != nil {
-		return nil, missing(err, "task %d", id)
+		return nil, missing(err, "task/%d", id)
 	}
 	return taskDetailOf(v, s.cfg.Now()), nil
 }
@@ -248,7 +248,7 @@ func (s *Server) proposal(_ http.ResponseWriter, r *http.Request, who desk.Actor
 	}
 	p, err := s.cfg.Desk.Proposal(r.Context(), who, id)
 	if err != nil {
-		return nil, missing(err, "proposal %d", id)
+		return nil, missing(err, "proposal/%d", id)
 	}
 	return proposalOf(p, s.cfg.Now()), nil
 }

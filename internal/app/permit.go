@@ -59,9 +59,8 @@ func (o ProbeOptions) takePermit(ctx context.Context, c desk.PermitClaim) (err e
 		return err
 	}
 	_, err = desk.UsePermitAlone(ctx, a.store, a.clock.Now(), desk.Actor{User: who.Username, UID: uint32(uid)}, desk.ProposalID(o.Permit), c)
-	var gone *desk.MissingError
-	if errors.As(err, &gone) {
-		return credit.Refuse("no_permit", "%s", gone)
+	if errors.Is(err, credit.ErrNotFound) { // of the login it would mean something else
+		return credit.Refuse("no_permit", "%s", err)
 	}
 	return err
 }

@@ -298,7 +298,7 @@ func TestJSON_StandsAloneOnStdoutAndErrorsAreProblems(t *testing.T) {
 	t.Parallel()
 	_, run := desktop(t)
 	got := run("proposals", "show", "9", "-o", "json")
-	if got.code != ExitFailed || got.stdout != "" || !strings.HasPrefix(got.stderr, `{"title":`) || !strings.Contains(got.stderr, "there is no proposal 9") {
+	if got.code != ExitFailed || got.stdout != "" || !strings.HasPrefix(got.stderr, `{"title":`) || !strings.Contains(got.stderr, "proposal 9 does not exist") {
 		t.Errorf("%+v", got)
 	}
 	got = run("find", "nothing", "-o", "json")

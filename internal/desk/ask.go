@@ -77,6 +77,14 @@ func (s *Service) prepare(ctx context.Context, r *request, q *Query) (look *cred
 		}
 		r.guard.Live = s.cfg.Live.Live(id)
 		byLoop := r.act.Kind == Resolve && (d.Row.State == credit.Unknown || d.Row.State == credit.Pending)
+		if r.act.Kind == CloseCredit {
+			err = credit.MayClose(d.Row)
+		} else if !byLoop {
+			err = credit.MayExamine(d.Row)
+		}
+		if err != nil {
+			return nil, false, err
+		}
 		if byLoop || d.Row.Login == 0 && r.act.Kind == CloseCredit {
 			return nil, false, nil
 		}
@@ -84,7 +92,7 @@ func (s *Service) prepare(ctx context.Context, r *request, q *Query) (look *cred
 		r.guard.Now, r.guard.Live = s.mark(), s.cfg.Live.Live(id)
 		return look, r.act.Kind == Resolve, err
 	case Adopt, NotThisDeal:
-		r.deal, err = s.deal(ctx, id, r.act.Ticket())
+		r.deal, err = s.deal(ctx, r.act)
 	case DealGone:
 		err = s.askGone(ctx, r, q)
 	case Replay:
@@ -101,9 +109,17 @@ func (s *Service) prepare(ctx context.Context, r *request, q *Query) (look *cred
 }
 
 // deal reads the deal that an act names from the row's MT5 server.
-func (s *Service) deal(ctx context.Context, id credit.ID, ticket uint64) (*credit.Deal, error) {
+func (s *Service) deal(ctx context.Context, act Act) (*credit.Deal, error) {
+	id, ticket := act.Credit(), act.Ticket()
 	d, err := s.cfg.Book.Dossier(ctx, id)
 	if err != nil {
+		return nil, err
+	}
+	may := credit.MayAdopt
+	if act.Kind == NotThisDeal {
+		may = credit.MayPassOver
+	}
+	if err := may(d.Row); err != nil {
 		return nil, err
 	}
 	if ticket == 0 {
@@ -210,9 +226,12 @@ func (s *Service) manual(ctx context.Context, r request) (*credit.Manual, error)
 	if err != nil {
 		return nil, err
 	}
+	if _, ok := s.cfg.Rules.Identities[shape.Server]; !ok {
+		return nil, unknownServer(shape.Server, s.cfg.Rules)
+	}
 	account, err := s.cfg.Book.Account(ctx, shape.Server, shape.Login)
 	if errors.Is(err, credit.ErrNotFound) {
-		return nil, credit.Refuse("unknown_account", "login %d is not registered on %q; register the account first", shape.Login, shape.Server)
+		return nil, credit.Refuse("unknown_account", "login %d is not registered on %s; your own server registers it (PUT /v1/servers/%[2]s/accounts/%[1]d), creditonce accounts list shows what is", shape.Login, shape.Server)
 	}
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (s *Service) askGone(ctx context.Context, r *request, q *Query) error {
 	case ticket == 0:
 		return fmt.Errorf("a ticket is a number above 0, not %q: %w", r.act.Params["ticket"], credit.ErrInvalid)
 	case !known:
-		return credit.Refuse("unknown_server", "there is no MT5 server with the name %q", server)
+		return unknownServer(server, s.cfg.Rules)
 	}
 	deal, err := s.cfg.MT5.Deal(ctx, server, ticket)
 	switch {
@@ -59,10 +59,12 @@ func (s *Service) askGone(ctx context.Context, r *request, q *Query) error {
 		return &NoAnswerError{server, err.Error()}
 	}
 	seen := s.cfg.MT5.Look(ctx, server, credit.LookQuery{Login: login, Earliest: s.cfg.Clock.Now()})
-	if !seen.Complete {
+	switch {
+	case seen.LoginMissing:
+		return credit.Refuse("unknown_login", "MT5 server %s says that login %d does not exist", server, login)
+	case !seen.Complete:
 		return &NoAnswerError{server, seen.Reason}
-	}
-	if seen.Newest != nil && seen.Newest.Ticket == ticket {
+	case seen.Newest != nil && seen.Newest.Ticket == ticket:
 		return &NoAnswerError{server, fmt.Sprintf("it lists deal %d on login %d, and denies it when asked for it", ticket, login)}
 	}
 	q.Identity, r.newest = identity, seen.Newest

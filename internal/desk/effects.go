@@ -147,7 +147,7 @@ func (d *deed) runTask() error {
 	case AssignTask:
 		to := PersonID(d.act.Params["person"])
 		if p := person(to, d.found.People); to != "" && (p == nil || p.Disabled) {
-			return credit.Refuse("nobody", "there is no person %q who could look at it", to)
+			return credit.Refuse("nobody", "there is no person %q who could look at it; creditonce people list shows who there is", to)
 		}
 		t, err = credit.AssignTask(t, string(to))
 	default:

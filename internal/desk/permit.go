@@ -57,7 +57,7 @@ func usePermit(ctx context.Context, book PermitBook, decide Decide, id ProposalI
 	receipt, err := book.Act(ctx, Query{Proposal: id, Now: now}, decide)
 	switch {
 	case errors.Is(err, credit.ErrNotFound):
-		return Proposal{}, missing(fmt.Sprintf("proposal %d", id), "creditonce proposals list --all")
+		return Proposal{}, Missing(err, proposalSubject(id))
 	case err != nil:
 		return Proposal{}, fmt.Errorf("use the permit of proposal %d: %w", id, err)
 	}
@@ -154,7 +154,7 @@ func (p Proposal) confirmedPermit(now time.Time) error {
 func (d *deed) runProbe() error {
 	identity, ok := d.rules.Identities[d.act.about()]
 	if !ok {
-		return credit.Refuse("unknown_server", "there is no MT5 server with the name %q", d.act.about())
+		return unknownServer(d.act.about(), d.rules)
 	}
 	text := d.act.Params["login"]
 	login, err := strconv.ParseUint(text, 10, 64)

@@ -56,7 +56,7 @@ func TestManual_ChecksOfADepositApply(t *testing.T) {
 	for name, c := range map[string]struct{ param, value, code string }{
 		"another client's login": {"client", "client-2", "foreign_login"},
 		"an unknown login":       {"login", "99", "unknown_account"},
-		"an unknown server":      {"server", "elsewhere", "unknown_account"},
+		"an unknown server":      {"server", "elsewhere", "unknown_server"},
 		"another currency":       {"currency", "EUR", "wrong_currency"},
 		"nothing":                {"amount", "0.00", "bad_amount"},
 		"before the cut-over":    {"received_at", f.Clock.Now().Add(-72 * time.Hour).Format(time.RFC3339), "pre_cutover"},

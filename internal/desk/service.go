@@ -105,7 +105,7 @@ func (s *Service) Submit(ctx context.Context, who Actor, act Act, reason string)
 	r := s.request(who, reason)
 	r.act = act
 	if err := s.mayDo(ctx, who, act, reason); err != nil {
-		return Outcome{}, err
+		return Outcome{}, Missing(err, act.Subject)
 	}
 	q := Query{Act: act, Now: r.at}
 	if act.Kind == ManualPay {
@@ -113,13 +113,16 @@ func (s *Service) Submit(ctx context.Context, who Actor, act Act, reason string)
 	}
 	look, handled, err := s.prepare(ctx, &r, &q)
 	if err != nil {
-		return Outcome{}, err
+		return Outcome{}, Missing(err, act.Subject)
 	}
 	if handled {
 		return Outcome{Done: true, Act: act, Look: look}, nil
 	}
 	out, err := s.act(ctx, q, r.submit)
-	if err != nil {
+	switch {
+	case errors.Is(err, credit.ErrNotFound):
+		return Outcome{}, Missing(err, act.Subject)
+	case err != nil:
 		return Outcome{}, fmt.Errorf("%s %s: %w", act.Kind, act.Subject, err)
 	}
 	out.Waits, out.Look = *r.warning, look
@@ -132,7 +135,7 @@ func (s *Service) Confirm(ctx context.Context, who Actor, id ProposalID, digest,
 	r.digest = digest
 	p, err := s.cfg.Book.Proposal(ctx, id)
 	if err != nil {
-		return Outcome{}, err
+		return Outcome{}, Missing(err, proposalSubject(id))
 	}
 	r.act = p.Act
 	if err := s.mayConfirm(ctx, r, p); err != nil {
@@ -155,7 +158,10 @@ func (s *Service) Confirm(ctx context.Context, who Actor, id ProposalID, digest,
 func (s *Service) Reject(ctx context.Context, who Actor, id ProposalID, reason string) (Proposal, error) {
 	r := s.request(who, reason)
 	out, err := s.act(ctx, Query{Proposal: id, Now: r.at}, r.reject)
-	if err != nil {
+	switch {
+	case errors.Is(err, credit.ErrNotFound):
+		return Proposal{}, Missing(err, proposalSubject(id))
+	case err != nil:
 		return Proposal{}, fmt.Errorf("reject proposal %d: %w", id, err)
 	}
 	return *out.Proposal, nil

@@ -1,10 +1,6 @@
 package desk
 
-import (
-	"fmt"
-
-	"creditonce/credit"
-)
+import "fmt"
 
 // void ends what rests on somebody who may no longer do it: open proposals, and permits that were not used. Otherwise
 // they would count again as soon as the person may act again, without anybody having decided that.
@@ -37,19 +33,3 @@ func gone(p Person) string {
 	}
 	return fmt.Sprintf("%s lost the role", p.ID)
 }
-
-// MissingError says that what an act is about does not exist. It is a credit.ErrNotFound.
-type MissingError struct {
-	What string // "credit 99"
-	List string // command that lists what does exist
-}
-
-// Error implements error.
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s does not exist; %s shows which do", e.What, e.List)
-}
-
-// Unwrap makes errors.Is(err, credit.ErrNotFound) true.
-func (e *MissingError) Unwrap() error { return credit.ErrNotFound }
-
-func missing(what, list string) error { return &MissingError{what, list} }
