@@ -9,21 +9,28 @@ import (
 	"syscall"
 	"time"
 
+	"creditonce/internal/proof/arena"
 	"creditonce/internal/proof/faultproxy"
 	"creditonce/internal/stage"
 )
+
+// life is a world in the middle of a cycle.
+type life struct {
+	*arena.World
+	seen tally
+}
 
 // tally counts what really happened, by name.
 type tally map[string]int
 
 // run plays one life of the program: it starts, works, and meets the fault. The program is not running when it returns.
-func (w *world) run(ctx context.Context, c cycle, seen tally) error {
-	w.note("%s", c)
-	if err := w.line.Set(c.line); err != nil {
+func (w life) run(ctx context.Context, c cycle) error {
+	w.Note("%s", c)
+	if err := w.Line.Set(c.line); err != nil {
 		return err
 	}
 	for _, r := range c.mt5 {
-		if _, err := w.mt5.Fault(ctx, r); err != nil {
+		if _, err := w.MT5.Fault(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -31,51 +38,51 @@ func (w *world) run(ctx context.Context, c cycle, seen tally) error {
 	if c.fault == killAt {
 		point = fmt.Sprintf("kill@%s#%d", c.at, c.nth)
 	}
-	if err := w.start(ctx, point); err != nil {
+	if err := w.Start(ctx, arena.Life{Point: point}); err != nil {
 		return err
 	}
-	err := w.meet(ctx, c, seen)
-	if n := w.line.Struck(); n > 0 {
-		seen["line "+string(c.line.Kind)]++
+	err := w.meet(ctx, c)
+	if n := w.Line.Struck(); n > 0 {
+		w.seen["line "+string(c.line.Kind)]++
 	}
-	rules, errFaults := w.mt5.Faults(ctx)
+	rules, errFaults := w.MT5.Faults(ctx)
 	for _, r := range rules {
 		if r.Hits > 0 {
-			seen["MT5 "+string(r.Kind)]++
+			w.seen["MT5 "+string(r.Kind)]++
 		}
 	}
-	return errors.Join(err, errFaults, w.mt5.ClearFaults(ctx))
+	return errors.Join(err, errFaults, w.MT5.ClearFaults(ctx))
 }
 
 // meet lets the fault happen.
-func (w *world) meet(ctx context.Context, c cycle, seen tally) error {
+func (w life) meet(ctx context.Context, c cycle) error {
 	if c.fault == killAt {
-		return w.dieAt(ctx, c, seen)
+		return w.dieAt(ctx, c)
 	}
-	if err := pause(ctx, c.load); err != nil {
+	if err := arena.Pause(ctx, c.load); err != nil {
 		return err
 	}
-	if !w.serve.Running() {
-		return fmt.Errorf("serve ended by itself with exit code %d:\n%s", w.serve.Code(), w.serve.Last())
+	if !w.Serve.Running() {
+		return fmt.Errorf("serve ended by itself with exit code %d:\n%s", w.Serve.Code(), w.Serve.Last())
 	}
 	switch c.fault {
 	case pauseIt:
-		if err := errors.Join(w.signal(syscall.SIGSTOP), pause(ctx, c.pause), w.signal(syscall.SIGCONT), pause(ctx, c.load)); err != nil {
+		if err := errors.Join(w.Signal(syscall.SIGSTOP), arena.Pause(ctx, c.pause), w.Signal(syscall.SIGCONT), arena.Pause(ctx, c.load)); err != nil {
 			return err
 		}
-		seen[string(c.fault)]++
-		return w.stop()
+		w.seen[string(c.fault)]++
+		return w.Stop()
 	case starve:
-		if err := stage.Starve(w.serve.Process()); err != nil {
+		if err := stage.Starve(w.Serve.Process()); err != nil {
 			return err
 		}
-		return w.endsByItself(ctx, c, seen)
+		return w.endsByItself(ctx, c)
 	case fillDisk:
-		return w.fill(ctx, c, seen)
+		return w.fill(ctx, c)
 	case killAnywhere, killAt:
 	}
-	w.serve.Kill()
-	seen[string(c.fault)]++
+	w.Serve.Kill()
+	w.seen[string(c.fault)]++
 	return nil
 }
 
@@ -84,62 +91,62 @@ func (w *world) meet(ctx context.Context, c cycle, seen tally) error {
 const reach = 5 * time.Second
 
 // dieAt waits for the program to kill itself. One that never gets there is killed.
-func (w *world) dieAt(ctx context.Context, c cycle, seen tally) error {
-	if _, err := w.serve.Wait(ctx, reach); err == nil {
-		if code := w.serve.Code(); code != -1 {
-			return fmt.Errorf("serve ended with exit code %d, not at its fault point:\n%s", code, w.serve.Last())
+func (w life) dieAt(ctx context.Context, c cycle) error {
+	if _, err := w.Serve.Wait(ctx, reach); err == nil {
+		if code := w.Serve.Code(); code != -1 {
+			return fmt.Errorf("serve ended with exit code %d, not at its fault point:\n%s", code, w.Serve.Last())
 		}
-		seen[c.at]++
+		w.seen[c.at]++
 		return nil
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	w.note("%s was not passed %d times", c.at, c.nth)
-	w.serve.Kill()
-	seen["not reached: "+c.at]++
+	w.Note("%s was not passed %d times", c.at, c.nth)
+	w.Serve.Kill()
+	w.seen["not reached: "+c.at]++
 	return nil
 }
 
 // endsByItself waits for a program whose store cannot be written: after a commit error nothing of the process may be
 // relied on, so it must end, and not with success.
-func (w *world) endsByItself(ctx context.Context, c cycle, seen tally) error {
-	code, err := w.serve.Wait(ctx, 20*time.Second)
+func (w life) endsByItself(ctx context.Context, c cycle) error {
+	code, err := w.Serve.Wait(ctx, 20*time.Second)
 	if err != nil {
 		return err
 	}
 	if code != 1 {
-		return fmt.Errorf("serve ended with exit code %d after its store could not be written, not 1:\n%s", code, w.serve.Last())
+		return fmt.Errorf("serve ended with exit code %d after its store could not be written, not 1:\n%s", code, w.Serve.Last())
 	}
-	seen[string(c.fault)]++
+	w.seen[string(c.fault)]++
 	return nil
 }
 
 // fill takes every free byte of the store's file system, for as long as the load of the cycle lasts. The program may go on
 // and refuse, or end; it must not lose anything, which the journals will show.
-func (w *world) fill(ctx context.Context, c cycle, seen tally) error {
-	ballast := w.path("store", "ballast")
+func (w life) fill(ctx context.Context, c cycle) error {
+	ballast := w.Path("store", "ballast")
 	f, err := os.Create(ballast)
 	if err != nil {
 		return err
 	}
 	_, full := io.Copy(f, endless{})
-	if err := errors.Join(f.Close(), pause(ctx, c.load+time.Second)); err != nil {
+	if err := errors.Join(f.Close(), arena.Pause(ctx, c.load+time.Second)); err != nil {
 		return err
 	}
 	if !errors.Is(full, syscall.ENOSPC) {
 		return fmt.Errorf("fill the disk: %w", full)
 	}
-	switch code := w.serve.Code(); {
-	case w.serve.Running():
-		seen["served on a full disk"]++
-		w.serve.Kill()
+	switch code := w.Serve.Code(); {
+	case w.Serve.Running():
+		w.seen["served on a full disk"]++
+		w.Serve.Kill()
 	case code == 1:
-		seen["ended on a full disk"]++
+		w.seen["ended on a full disk"]++
 	default:
-		return fmt.Errorf("serve ended with exit code %d on a full disk:\n%s", code, w.serve.Last())
+		return fmt.Errorf("serve ended with exit code %d on a full disk:\n%s", code, w.Serve.Last())
 	}
-	seen[string(c.fault)]++
+	w.seen[string(c.fault)]++
 	return os.Remove(ballast)
 }
 
@@ -159,42 +166,14 @@ func smallDisk(at string) (unmount func() error, err error) {
 // settleTime bounds how long everything may take to come to rest after the last fault.
 const settleTime = 40 * time.Second
 
-// settle ends every fault and the load, and waits until every event is delivered and every deposit is at rest: credited, or
-// in front of a person. What is not at rest then is for the comparison to judge.
-func (w *world) settle(ctx context.Context, stopLoad func() error) error {
-	w.note("no more faults")
-	if err := errors.Join(w.line.Set(faultproxy.Fault{}), w.mt5.ClearFaults(ctx), w.start(ctx, ""), stopLoad()); err != nil {
+// settle ends every fault and the load, and waits until everything has come to rest.
+func settle(ctx context.Context, w *arena.World, stopLoad func() error) error {
+	w.Note("no more faults")
+	if err := errors.Join(w.Line.Set(faultproxy.Fault{}), w.MT5.ClearFaults(ctx), w.Start(ctx, arena.Life{}), stopLoad()); err != nil {
 		return err
 	}
-	rests := map[string]bool{}
-	rest := until(ctx, settleTime, func(ctx context.Context) bool {
-		if !w.serve.Running() {
-			return true
-		}
-		if st, err := w.psp.Status(ctx); err != nil || st.Outstanding > 0 {
-			return false
-		}
-		return w.atRest(ctx, rests)
-	})
-	if !rest {
-		w.note("not everything has come to rest")
+	if !w.Rest(ctx, settleTime) {
+		w.Note("not everything has come to rest")
 	}
-	return w.stop()
-}
-
-// atRest tells that every deposit is. rests holds those that were seen at rest before.
-func (w *world) atRest(ctx context.Context, rests map[string]bool) bool {
-	all := true
-	for _, d := range w.deposits {
-		if rests[d.code] {
-			continue
-		}
-		switch w.portal.state(ctx, d.code) {
-		case "credited", "review":
-			rests[d.code] = true
-		default:
-			all = false
-		}
-	}
-	return all
+	return w.Stop()
 }

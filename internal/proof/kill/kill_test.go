@@ -2,6 +2,7 @@ package kill
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"creditonce/internal/proof/arena"
 	"creditonce/internal/proof/faultproxy"
 	"creditonce/internal/stage"
 	"creditonce/mt5/fakemt5"
@@ -20,7 +22,7 @@ import (
 // harness is what the rounds of one run share.
 type harness struct {
 	*testing.T
-	programs
+	arena.Programs
 	dir    string
 	ports  *stage.Ports
 	launch *stage.Launcher
@@ -33,7 +35,7 @@ type harness struct {
 
 func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
-	h := &harness{T: t, programs: build(t), ports: stage.NewPorts(seed ^ uint64(os.Getpid())), launch: stage.NewLauncher(), seen: tally{}}
+	h := &harness{T: t, Programs: build(t), ports: stage.NewPorts(seed ^ uint64(os.Getpid())), launch: stage.NewLauncher(), seen: tally{}}
 	t.Cleanup(h.launch.Close)
 	var err error
 	if h.dir, err = os.MkdirTemp("", "co-kill-"); err != nil {
@@ -43,10 +45,14 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	return h
 }
 
+func (h *harness) open(ctx context.Context, dir string, seed uint64) (*arena.World, error) {
+	return arena.Open(ctx, arena.Options{Programs: h.Programs, Dir: dir, Ports: h.ports, Launch: h.launch, Seed: seed, Timing: timing})
+}
+
 // play runs one round and returns what it found. The folder is kept when it found anything.
 func (h *harness) play(ctx context.Context, r round) (wrong []string) {
 	dir := filepath.Join(h.dir, fmt.Sprintf("round%03d", r.number))
-	w, err := openWorld(ctx, h.programs, dir, h.ports, h.launch, r.seed)
+	w, err := h.open(ctx, dir, r.seed)
 	defer func() {
 		if len(wrong) == 0 {
 			_ = os.RemoveAll(dir)
@@ -54,11 +60,11 @@ func (h *harness) play(ctx context.Context, r round) (wrong []string) {
 	}()
 	if err == nil {
 		if r.has(fillDisk) {
-			unmount, cannot := smallDisk(w.path("store"))
+			unmount, cannot := smallDisk(w.Path("store"))
 			if cannot == nil {
 				defer func() {
 					if len(wrong) > 0 { // what is to be looked at must outlive the small file system
-						_ = os.CopyFS(w.path("store-kept"), os.DirFS(w.path("store")))
+						_ = os.CopyFS(w.Path("store-kept"), os.DirFS(w.Path("store")))
 					}
 					if err := unmount(); err != nil {
 						wrong = append(wrong, err.Error())
@@ -72,21 +78,21 @@ func (h *harness) play(ctx context.Context, r round) (wrong []string) {
 		err = h.live(ctx, w, r)
 	}
 	if w != nil {
-		if closing := w.close(); err == nil {
+		if closing := w.Close(); err == nil {
 			err = closing
 		}
 	}
 	if err != nil {
 		return []string{err.Error()}
 	}
-	facts, err := w.gather(ctx, "store")
+	facts, err := w.Gather(ctx, "store")
 	if err != nil {
 		return []string{err.Error()}
 	}
 	h.mu.Lock()
-	h.deposits, h.deals = h.deposits+len(w.deposits), h.deals+len(facts.Deals)
+	h.deposits, h.deals = h.deposits+w.Deposits(), h.deals+len(facts.Deals)
 	h.mu.Unlock()
-	return append(w.panics, w.judge(facts)...)
+	return w.Judge(facts)
 }
 
 // without replaces a fault that this machine does not allow.
@@ -107,25 +113,20 @@ func (h *harness) count(what string) {
 }
 
 // live lets a world go through the cycles of its round, and come to rest.
-func (h *harness) live(ctx context.Context, w *world, r round) error {
-	if err := w.start(ctx, ""); err != nil {
+func (h *harness) live(ctx context.Context, w *arena.World, r round) error {
+	if err := errors.Join(w.Start(ctx, arena.Life{}), w.Register(ctx)); err != nil {
 		return err
 	}
-	for i := range accountCount {
-		if err := w.portal.register(ctx, accountAt(i)); err != nil {
-			return err
-		}
-	}
-	if err := w.stop(); err != nil {
+	if err := w.Stop(); err != nil {
 		return err
 	}
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	loaded := make(chan error, 1)
-	go func() { loaded <- w.load(loading, r.seed) }()
+	go func() { loaded <- w.Load(loading, r.seed) }()
 	seen := tally{}
 	for _, c := range r.cycles {
-		if err := w.run(ctx, c, seen); err != nil {
+		if err := (life{w, seen}).run(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", c, err)
 		}
 	}
@@ -134,7 +135,7 @@ func (h *harness) live(ctx context.Context, w *world, r round) error {
 		h.seen[name] += n
 	}
 	h.mu.Unlock()
-	return w.settle(ctx, func() error { stop(); return <-loaded })
+	return settle(ctx, w, func() error { stop(); return <-loaded })
 }
 
 func (h *harness) report(seed uint64, r round, wrong []string) {
@@ -200,7 +201,7 @@ func TestKill_CallThatMT5ExecutesTwiceIsReported(t *testing.T) {
 	t.Parallel()
 	s := seed()
 	h := newHarness(t, s)
-	w, err := openWorld(t.Context(), h.programs, filepath.Join(h.dir, "teeth"), h.ports, h.launch, s)
+	w, err := h.open(t.Context(), filepath.Join(h.dir, "teeth"), s)
 	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(h.dir, "teeth")) })
 	if err != nil {
 		t.Fatal(err)
@@ -208,17 +209,17 @@ func TestKill_CallThatMT5ExecutesTwiceIsReported(t *testing.T) {
 	err = h.live(t.Context(), w, round{seed: s, cycles: []cycle{{
 		number: 1, fault: killAnywhere, load: time.Second, mt5: []fakemt5.Rule{{Where: balanceCall, Kind: fakemt5.DuplicateExec, Skip: 1, Count: 1}},
 	}}})
-	if err := w.close(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, err := w.gather(t.Context(), "store")
+	facts, err := w.Gather(t.Context(), "store")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong := w.judge(facts)
+	wrong := w.Judge(facts)
 	for _, says := range []string{"I-M1", "was credited 2 times"} {
 		if !slices.ContainsFunc(wrong, func(s string) bool { return strings.Contains(s, says) }) {
 			t.Errorf("the second deal was not seen (%s); found only %q", says, wrong)

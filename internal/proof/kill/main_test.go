@@ -2,14 +2,14 @@ package kill
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"creditonce/internal/proof/arena"
 )
 
 // cyclesVariable says how many cycles TestKill makes where no flag does.
@@ -23,43 +23,28 @@ var (
 	sideFlag   = flag.Int("side", 3, "how many rounds run side by side: most of a round is waiting")
 )
 
-// programs are the two builds of the program under test.
-type programs struct {
-	plain  string // as it is shipped
-	tagged string // with the fault points
-	folder string
-}
-
 var built struct {
 	sync.Once
-	programs
-	err error
+	arena.Programs
+	folder string
+	err    error
 }
 
 // build makes both programs, once for all tests of this run.
-func build(t *testing.T) programs {
+func build(t *testing.T) arena.Programs {
 	t.Helper()
 	built.Do(func() {
-		if built.plain, built.tagged = *plainFlag, *taggedFlag; built.plain != "" && built.tagged != "" {
+		if built.Plain, built.Tagged = *plainFlag, *taggedFlag; built.Plain != "" && built.Tagged != "" {
 			return
 		}
-		if built.folder, built.err = os.MkdirTemp("", "co-kill-bin-"); built.err != nil {
-			return
-		}
-		built.plain, built.tagged = filepath.Join(built.folder, "creditonce"), filepath.Join(built.folder, "creditonce-faultpoints")
-		for out, tags := range map[string]string{built.plain: "", built.tagged: "faultpoints"} {
-			cmd := exec.Command("go", "build", "-tags", tags, "-o", out, ".")
-			cmd.Dir = filepath.Join("..", "..", "..")
-			if text, err := cmd.CombinedOutput(); err != nil {
-				built.err = fmt.Errorf("build the program: %w\n%s", err, text)
-				return
-			}
+		if built.folder, built.err = os.MkdirTemp("", "co-kill-bin-"); built.err == nil {
+			built.Programs, built.err = arena.Build(filepath.Join("..", "..", ".."), built.folder)
 		}
 	})
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
-	return built.programs
+	return built.Programs
 }
 
 func TestMain(m *testing.M) {

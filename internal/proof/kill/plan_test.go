@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/proof/arena"
 	"creditonce/internal/proof/faultproxy"
 	"creditonce/mt5/fakemt5"
 )
@@ -146,10 +147,16 @@ func often(boundary string) int {
 
 const balanceCall = "trade/balance"
 
+// timing leaves room for what the line and MT5 do late.
+var timing = arena.Patient()
+
+// lateExecution is how long MT5 may sit on a call.
+var lateExecution = timing.CallTimeout + 700*time.Millisecond
+
 // mt5Faults are what goes wrong at MT5 itself, a few times in a cycle. All of them end well within the quarantine.
 var mt5Faults = []fakemt5.Rule{
 	{Kind: fakemt5.ApplyThenDrop}, {Kind: fakemt5.NeverExecute}, {Kind: fakemt5.HoldThenExecute, Delay: fakemt5.Duration(lateExecution)},
-	{Kind: fakemt5.CutBody}, {Kind: fakemt5.EmptyBody}, {Kind: fakemt5.ApplyThenDelay, Delay: fakemt5.Duration(3 * callTimeout)},
+	{Kind: fakemt5.CutBody}, {Kind: fakemt5.EmptyBody}, {Kind: fakemt5.ApplyThenDelay, Delay: fakemt5.Duration(3 * timing.CallTimeout)},
 	{Kind: fakemt5.VisibleAfter, Delay: fakemt5.Duration(time.Second)}, {Kind: fakemt5.DropBefore}, {Kind: fakemt5.SessionLost},
 	{Kind: fakemt5.NoTicket}, {Kind: fakemt5.Desync}, {Kind: fakemt5.DuplicateReply},
 }
@@ -166,7 +173,7 @@ func lineFault(rng *rand.Rand, k faultproxy.Kind) faultproxy.Fault {
 	case faultproxy.Latency:
 		f.Every, f.Delay = 0, between(rng, 5, 60)
 	case faultproxy.HoldAndRelease:
-		f.Delay = callTimeout + between(rng, 50, 500)
+		f.Delay = timing.CallTimeout + between(rng, 50, 500)
 	case faultproxy.Slicer:
 		f.Every = 0
 	case faultproxy.HalfOpen:
@@ -216,11 +223,11 @@ func TestPlan_NoFaultOutlastsTheQuarantine(t *testing.T) {
 	t.Parallel()
 	for _, r := range plan(3, 20*block) {
 		for _, c := range r.cycles {
-			if late := c.line.Delay; late > quarantine/2 {
+			if late := c.line.Delay; late > timing.Quarantine/2 {
 				t.Errorf("%s", c)
 			}
 			for _, rule := range c.mt5 {
-				if rule.Kind == fakemt5.HoldThenExecute && time.Duration(rule.Delay) > callTimeout+quarantine/2 {
+				if rule.Kind == fakemt5.HoldThenExecute && time.Duration(rule.Delay) > timing.CallTimeout+timing.Quarantine/2 {
 					t.Errorf("%s", c)
 				}
 			}

@@ -1,4 +1,4 @@
-package kill
+package arena
 
 import (
 	"context"
@@ -16,17 +16,17 @@ import (
 	"creditonce/webhook/fakepsp"
 )
 
-// gather reads the files that nobody writes any more: the provider's journal, MT5's, the store in data and the log.
-func (w *world) gather(ctx context.Context, data string) (*invariant.World, error) {
+// Gather reads the files that nobody writes any more: the provider's journal, MT5's, the store in data and the log.
+func (w *World) Gather(ctx context.Context, data string) (*invariant.World, error) {
 	out := &invariant.World{
 		Missing: invariant.Calls, Quiescent: true, OneClock: true, Now: time.Now().UTC(), Environment: "test", Dealer: managerLogin,
-		Quarantine: quarantine, SecondLook: secondLook, Lease: lease,
+		Quarantine: w.timing.Quarantine, SecondLook: w.timing.SecondLook, Lease: w.timing.Lease,
 	}
-	return out, errors.Join(w.readMT5(out), w.readProvider(out), w.readLog(out), readStore(ctx, app.StorePath(w.path(data)), out))
+	return out, errors.Join(w.readMT5(out), w.readProvider(out), w.readLog(out), readStore(ctx, app.StorePath(w.Path(data)), out))
 }
 
-func (w *world) readMT5(out *invariant.World) error {
-	entries, err := fakemt5.ReadJournal(w.path("mt5.jsonl"))
+func (w *World) readMT5(out *invariant.World) error {
+	entries, err := fakemt5.ReadJournal(w.Path("mt5.jsonl"))
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (w *world) readMT5(out *invariant.World) error {
 }
 
 // readProvider puts down each attempt when it began, and the answer that was read, if any was.
-func (w *world) readProvider(out *invariant.World) error {
-	records, err := fakepsp.ReadJournal(w.path("provider.jsonl"))
+func (w *World) readProvider(out *invariant.World) error {
+	records, err := fakepsp.ReadJournal(w.Path("provider.jsonl"))
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,14 @@ func (w *world) readProvider(out *invariant.World) error {
 }
 
 // readLog takes what the program has said, and what must be in no line of it.
-func (w *world) readLog(out *invariant.World) error {
-	text, err := os.ReadFile(w.path("serve.log"))
+func (w *World) readLog(out *invariant.World) error {
+	text, err := os.ReadFile(w.Path("serve.log"))
 	if err != nil {
 		return err
 	}
 	out.Log = strings.Split(string(text), "\n")
 	for _, name := range []string{"webhook", "mt5-manager", "api-accounts", "api-deposits"} {
-		secret, err := os.ReadFile(w.path("secrets", name))
+		secret, err := os.ReadFile(w.Path("secrets", name))
 		if err != nil {
 			return err
 		}
@@ -139,10 +139,10 @@ func readDeposits(ctx context.Context, db *store.DB, out *invariant.World) error
 	return err
 }
 
-// judge says what does not fit together: every invariant, and, believing neither the store nor the comments of the deals,
-// what the portal and the client know.
-func (w *world) judge(world *invariant.World) []string {
-	var wrong []string
+// Judge says what does not fit together: every invariant, and, believing neither the store nor the comments of the deals,
+// what the portal and the client know. A panic of the program is one thing of them.
+func (w *World) Judge(world *invariant.World) []string {
+	wrong := append([]string(nil), w.panics...)
 	for _, v := range invariant.Check(*world) {
 		wrong = append(wrong, v.String())
 	}
@@ -151,7 +151,7 @@ func (w *world) judge(world *invariant.World) []string {
 
 // askClients holds MT5's deals against the deposits by the amounts, which no two deposits share, and sees that each payment
 // has one row.
-func (w *world) askClients(world *invariant.World) (wrong []string) {
+func (w *World) askClients(world *invariant.World) (wrong []string) {
 	owner, count := map[int64]*deposit{}, map[*deposit]int{}
 	for _, d := range w.deposits {
 		owner[d.minor] = d
@@ -161,9 +161,9 @@ func (w *world) askClients(world *invariant.World) (wrong []string) {
 		switch {
 		case d == nil:
 			wrong = append(wrong, fmt.Sprintf("deal %d of %s on login %d: no deposit is of that amount", deal.Ticket, deal.Amount, deal.Login))
-		case deal.Login != d.login || deal.Amount.Currency() != d.currency:
+		case deal.Login != d.Login || deal.Amount.Currency() != d.Currency:
 			wrong = append(wrong, fmt.Sprintf("deal %d of deposit %s is on login %d in %s, not on %d in %s",
-				deal.Ticket, d.code, deal.Login, deal.Amount.Currency(), d.login, d.currency))
+				deal.Ticket, d.code, deal.Login, deal.Amount.Currency(), d.Login, d.Currency))
 		default:
 			if count[d]++; count[d] > d.most() {
 				wrong = append(wrong, fmt.Sprintf("deposit %s (%s) was credited %d times", d.code, d.way, count[d]))

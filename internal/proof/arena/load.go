@@ -1,4 +1,4 @@
-package kill
+package arena
 
 import (
 	"context"
@@ -29,9 +29,9 @@ func newPortal(addr, accounts, deposits string) (*portal, error) {
 	return p, errors.Join(errs[:]...)
 }
 
-func (p *portal) register(ctx context.Context, a account) error {
-	r, err := p.accounts.PutAccountWithResponse(ctx, serverLabel, strconv.FormatUint(a.login, 10), nil,
-		client.NewAccount{Client: a.client, Currency: a.currency, Digits: a.digits})
+func (p *portal) register(ctx context.Context, a Account) error {
+	r, err := p.accounts.PutAccountWithResponse(ctx, serverLabel, strconv.FormatUint(a.Login, 10), nil,
+		client.NewAccount{Client: a.Client, Currency: a.Currency, Digits: a.Digits})
 	if err == nil {
 		err = client.Refusal(r.StatusCode(), r.Body)
 	}
@@ -63,7 +63,7 @@ const (
 type deposit struct {
 	index int
 	way   way
-	account
+	Account
 	minor int64
 
 	code     string
@@ -80,11 +80,11 @@ func (d *deposit) most() int {
 }
 
 func newDeposit(i int, rng *rand.Rand) *deposit {
-	d := &deposit{index: i, way: ordinary, account: accountAt(rng.IntN(accountCount)), minor: 2_000 + int64(i)}
+	d := &deposit{index: i, way: ordinary, Account: AccountAt(rng.IntN(AccountCount)), minor: 2_000 + int64(i)}
 	switch n := rng.IntN(100); {
 	case n < 8:
 		d.way = paidFirst
-		d.code = fmt.Sprintf("kill-harness-%04d-%08x", i, rng.Uint32())
+		d.code = fmt.Sprintf("arena-payment-%04d-%08x", i, rng.Uint32())
 	case n < 13:
 		d.way = paidTwice
 	case n < 18:
@@ -96,7 +96,7 @@ func newDeposit(i int, rng *rand.Rand) *deposit {
 }
 
 func (d *deposit) amount() string {
-	if d.digits == 0 {
+	if d.Digits == 0 {
 		return strconv.FormatInt(d.minor, 10)
 	}
 	return fmt.Sprintf("%d.%02d", d.minor/100, d.minor%100)
@@ -107,9 +107,10 @@ const (
 	mostOf  = 200 // deposits in a world: what must settle takes its time
 )
 
-// load makes and pays deposits until ctx ends, and ends what it has begun: it repeats every request until it is answered,
-// so the program must be running in the end.
-func (w *world) load(ctx context.Context, seed uint64) error {
+// Load makes and pays deposits until ctx ends, and ends what it has begun: it repeats every request until it is answered,
+// so the program must be running in the end. Some deposits are paid before they are made, paid twice, paid with another
+// amount, or refunded.
+func (w *World) Load(ctx context.Context, seed uint64) error {
 	var wg sync.WaitGroup
 	errs := make([]error, workers)
 	for i := range workers {
@@ -119,7 +120,7 @@ func (w *world) load(ctx context.Context, seed uint64) error {
 	return errors.Join(errs...)
 }
 
-func (w *world) work(ctx context.Context, rng *rand.Rand) error {
+func (w *World) work(ctx context.Context, rng *rand.Rand) error {
 	for ctx.Err() == nil {
 		w.mu.Lock()
 		if len(w.deposits) >= mostOf {
@@ -132,13 +133,13 @@ func (w *world) work(ctx context.Context, rng *rand.Rand) error {
 		if err := w.play(context.WithoutCancel(ctx), d); err != nil {
 			return fmt.Errorf("deposit %d (%s): %w", d.index, d.way, err)
 		}
-		_ = pause(ctx, between(rng, 60, 240)) // the loop sees its end
+		_ = Pause(ctx, between(rng, 60, 240)) // the loop sees its end
 	}
 	return nil
 }
 
 // play takes a deposit the whole way of the portal and the client.
-func (w *world) play(ctx context.Context, d *deposit) error {
+func (w *World) play(ctx context.Context, d *deposit) error {
 	if d.way == paidFirst {
 		return errors.Join(w.pay(ctx, d, d.minor), w.make(ctx, d))
 	}
@@ -154,15 +155,15 @@ func (w *world) play(ctx context.Context, d *deposit) error {
 		if err := w.pay(ctx, d, d.minor); err != nil {
 			return err
 		}
-		_, err := w.psp.Refund(ctx, fakepsp.RefundRequest{Payment: d.payments[0], Amount: d.minor})
+		_, err := w.PSP.Refund(ctx, fakepsp.RefundRequest{Payment: d.payments[0], Amount: d.minor})
 		return err
 	case ordinary, paidFirst:
 	}
 	return w.pay(ctx, d, d.minor)
 }
 
-func (w *world) pay(ctx context.Context, d *deposit, minor int64) error {
-	p, err := w.psp.Pay(ctx, fakepsp.PaymentRequest{Code: d.code, Amount: minor, Currency: strings.ToLower(d.currency)})
+func (w *World) pay(ctx context.Context, d *deposit, minor int64) error {
+	p, err := w.PSP.Pay(ctx, fakepsp.PaymentRequest{Code: d.code, Amount: minor, Currency: strings.ToLower(d.Currency)})
 	if err == nil {
 		w.mu.Lock()
 		d.payments = append(d.payments, p.ID)
@@ -175,18 +176,18 @@ func (w *world) pay(ctx context.Context, d *deposit, minor int64) error {
 const patience = 90 * time.Second
 
 // make makes the deposit record. An answer that was lost is asked for again under the same key.
-func (w *world) make(ctx context.Context, d *deposit) error {
+func (w *World) make(ctx context.Context, d *deposit) error {
 	wish := client.NewDeposit{
-		Client: d.client, Server: serverLabel, Login: strconv.FormatUint(d.login, 10), Provider: pspLabel,
-		Paid:     client.NewMoney{Amount: d.amount(), Currency: d.currency},
-		Credited: client.NewMoney{Amount: d.amount(), Currency: d.currency},
+		Client: d.Client, Server: serverLabel, Login: strconv.FormatUint(d.Login, 10), Provider: pspLabel,
+		Paid:     client.NewMoney{Amount: d.amount(), Currency: d.Currency},
+		Credited: client.NewMoney{Amount: d.amount(), Currency: d.Currency},
 	}
 	if d.code != "" {
 		wish.Code = &d.code
 	}
 	var last error
-	params := &client.MakeDepositParams{IdempotencyKey: fmt.Sprintf("kill-%d", d.index)}
-	if !until(ctx, patience, func(ctx context.Context) bool {
+	params := &client.MakeDepositParams{IdempotencyKey: fmt.Sprintf("arena-%d", d.index)}
+	if !Until(ctx, patience, func(ctx context.Context) bool {
 		r, err := w.portal.deposits.MakeDepositWithResponse(ctx, params, wish)
 		if err == nil {
 			err = client.Refusal(r.StatusCode(), r.Body)
@@ -202,4 +203,8 @@ func (w *world) make(ctx context.Context, d *deposit) error {
 		return fmt.Errorf("make the deposit: %w", last)
 	}
 	return nil
+}
+
+func between(rng *rand.Rand, low, high int) time.Duration {
+	return time.Duration(low+rng.IntN(high-low+1)) * time.Millisecond
 }
