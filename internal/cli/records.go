@@ -203,6 +203,7 @@ func auditColumns() []column[admin.AuditEntry] {
 		{head: "reason", value: func(r a) string { return r.Reason }},
 		{head: "act", wide: true, value: func(r a) string { return r.Kind }},
 		{head: "deed", wide: true, value: func(r a) string { return r.Result }},
+		{head: "voided", wide: true, value: func(r a) string { return strings.Join(r.Voided, " ") }},
 		{head: "user", wide: true, value: func(r a) string { return r.User }},
 		{head: "proposal", wide: true, value: func(r a) string { return r.Proposal }},
 		{head: "subject", wide: true, value: func(r a) string { return r.Subject }},

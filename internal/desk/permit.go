@@ -75,6 +75,9 @@ func (r request) use(c PermitClaim, alone bool) Decide {
 		if err := p.permits(c, r.at, f.People); err != nil {
 			return Changes{}, err
 		}
+		if err := p.ofThisStore(f.Settings); err != nil {
+			return Changes{}, err
+		}
 		used := *p.Permit
 		used.UsedAt, used.UsedBy = cut(r.at), string(who.ID)
 		if used.UsedBy == "" {
@@ -125,6 +128,19 @@ func (p Proposal) permits(c PermitClaim, now time.Time, people []Person) error {
 		return credit.Refuse("other_server", "proposal %d permits the server %s that calls itself %q; this is %s, %q", p.ID, p.Permit.Server, p.Permit.Identity, c.Server, c.Identity)
 	case p.Permit.Login != c.Login:
 		return credit.Refuse("other_login", "proposal %d permits login %d, not login %d", p.ID, p.Permit.Login, c.Login)
+	}
+	return nil
+}
+
+// ofThisStore refuses a permit of an older file: where the store was restored since, or may have to be, nobody knows
+// whether it was used.
+func (p Proposal) ofThisStore(s credit.Settings) error {
+	switch {
+	case s.Doubt != nil:
+		return credit.Refuse("doubt", "this may not be the newest store (%s), so the permit of proposal %d may have been used; restore or take over first", s.Doubt.Reason, p.ID)
+	case s.Restore != nil && !p.EndedAt.After(s.Restore.At):
+		return credit.Refuse("expired", "proposal %d was confirmed before the %s of %s, and its permit may have been used"+proposeAgain,
+			p.ID, s.Restore.Kind, s.Restore.At.Format(time.RFC3339))
 	}
 	return nil
 }

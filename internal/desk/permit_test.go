@@ -31,6 +31,12 @@ func (f *firm) use(who string, id desk.ProposalID, c desk.PermitClaim) error {
 	return err
 }
 
+func (f *firm) settle(change func(*credit.Settings)) {
+	f.t.Helper()
+	_, err := f.db.Settle(f.t.Context(), func(s credit.Settings) (credit.Settings, error) { change(&s); return s, nil })
+	f.Must(err)
+}
+
 func TestPermit_LetsExactlyTheAgreedLoginBeProbedOnce(t *testing.T) {
 	t.Parallel()
 	f, p := permitted(t)
@@ -70,6 +76,14 @@ func TestPermit_IsRefusedForWhateverWasNotAgreedOn(t *testing.T) {
 		{"the confirmer lost the role and has it again", "void", func(f *firm, _ *desk.PermitClaim) string {
 			f.change("carl", "roles", "viewer")
 			f.change("carl", "roles", "checker")
+			return "oscar"
+		}},
+		{"the store was restored since", "expired", func(f *firm, _ *desk.PermitClaim) string {
+			f.settle(func(s *credit.Settings) { s.Restore = &credit.Restore{Number: 1, Kind: "restore", At: f.Clock.Now()} })
+			return "oscar"
+		}},
+		{"the store may be an older one", "doubt", func(f *firm, _ *desk.PermitClaim) string {
+			f.settle(func(s *credit.Settings) { s.Doubt = &credit.Doubt{Reason: "the witness is newer"} })
 			return "oscar"
 		}},
 		{"a viewer asks", "role", func(*firm, *desk.PermitClaim) string { return "vera" }},
