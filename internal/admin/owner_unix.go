@@ -18,6 +18,15 @@ func ownerOf(info fs.FileInfo) (uid uint32, known bool) {
 	return stat.Uid, true
 }
 
+// groupOf gives the unix group that a file belongs to.
+func groupOf(info fs.FileInfo) (gid int, known bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(stat.Gid), true
+}
+
 // ownersOf names user and group of a file for a message.
 func ownersOf(info fs.FileInfo) (owner, group string) {
 	stat, ok := info.Sys().(*syscall.Stat_t)

@@ -36,8 +36,7 @@ func Listen(ctx context.Context, path, group string) (net.Listener, error) {
 		return nil, &UnsupportedError{}
 	}
 	if len(path) > longestPath {
-		return nil, fmt.Errorf("operators' socket %s: the path has %d bytes, a socket's may have %d; set admin.socket to a shorter one, such as /run/creditonce/%s",
-			path, len(path), longestPath, SocketName)
+		return nil, tooLong(path)
 	}
 	if err := checkFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -57,6 +56,15 @@ func Listen(ctx context.Context, path, group string) (net.Listener, error) {
 	return l, nil
 }
 
+func tooLong(path string) error {
+	return fmt.Errorf("operators' socket %s: the path has %d bytes, a socket's may have %d; set admin.socket to a shorter one, such as /run/creditonce/%s",
+		path, len(path), longestPath, SocketName)
+}
+
+func notASocket(path string) error {
+	return fmt.Errorf("operators' socket: %s exists and is no socket; move it away, or set admin.socket to another path", path)
+}
+
 // UnsupportedError says that this system does not tell which user is at the other end of a socket.
 type UnsupportedError struct{}
 
@@ -66,17 +74,31 @@ func (*UnsupportedError) Error() string {
 }
 
 func checkFolder(dir string) error {
+	info, err := checkFolderMode(dir)
+	if err != nil {
+		return err
+	}
+	return checkOwner(dir, info)
+}
+
+// checkFolderMode refuses what is no folder, and a folder that others may write.
+func checkFolderMode(dir string) (fs.FileInfo, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("operators' socket: look at its folder: %w; make it, or set admin.socket to a path whose folder exists", err)
+		return nil, fmt.Errorf("operators' socket: look at its folder: %w; make it, or set admin.socket to a path whose folder exists", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("operators' socket: %s is no folder; correct admin.socket", dir)
+		return nil, fmt.Errorf("operators' socket: %s is no folder; correct admin.socket", dir)
 	}
 	if mode := info.Mode(); mode.Perm()&othersMayWrite != 0 {
-		return fmt.Errorf("operators' socket: the folder %s has mode %04o, so others could put a socket of their own in its place; run: chmod go-w %s",
+		return nil, fmt.Errorf("operators' socket: the folder %s has mode %04o, so others could put a socket of their own in its place; run: chmod go-w %s",
 			dir, mode.Perm(), dir)
 	}
+	return info, nil
+}
+
+// checkOwner refuses a folder of somebody who is neither root nor this process's user.
+func checkOwner(dir string, info fs.FileInfo) error {
 	if uid, known := ownerOf(info); known && uid != 0 && int(uid) != os.Geteuid() {
 		return fmt.Errorf("operators' socket: the folder %s belongs to user %s, who could replace the socket; give it to the service's user: chown %s %s",
 			dir, userOf(uid), userOf(uint32(os.Geteuid())), dir)
@@ -94,7 +116,7 @@ func removeStale(ctx context.Context, path string) error {
 	case err != nil:
 		return fmt.Errorf("operators' socket: look at %s: %w", path, err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("operators' socket: %s exists and is no socket; move it away, or set admin.socket to another path", path)
+		return notASocket(path)
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

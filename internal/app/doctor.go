@@ -85,6 +85,7 @@ func Diagnose(ctx context.Context, c *config.Config) Diagnosis {
 	d.configuration()
 	d.ownCertificates()
 	d.checkStore(ctx)
+	d.socket(ctx)
 	d.space()
 	d.clock()
 	d.ports(ctx)

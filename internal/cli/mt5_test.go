@@ -168,7 +168,16 @@ func TestProbe_WhileAServiceRunsWritesTheReportOnlyAndImportStoresIt(t *testing.
 	second := filepath.Join(b.dir, "second")
 	wantResult(t, b.probe("--operate", "--operations", "1", "--out", second), ExitDone, "a service has the store open", "mt5 probe --import "+second+".json")
 	wantResult(t, b.run("mt5", "probe", "--import", second+".json"), ExitNoAnswer, "stop the service first")
-	wantResult(t, b.run("doctor"), ExitDone, "is in use by a service", "unread ")
+	wantResult(t, b.run("doctor"), ExitDone, "is in use by a service", "unread ",
+		filepath.Join(b.dir, "data", "admin.sock")+" has mode 0660; user ", "the service answers: ")
+	if err := os.Chmod(filepath.Join(b.dir, "data", "admin.sock"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantResult(t, b.run("doctor"), ExitFound, "PROBLEM  operators' socket: ", "has mode 0600 instead of 0660")
+	if err := os.Remove(filepath.Join(b.dir, "data", "admin.sock")); err != nil {
+		t.Fatal(err)
+	}
+	wantResult(t, b.run("doctor"), ExitFound, "PROBLEM  operators' socket: a service has the store, and there is no socket")
 	stop()
 	if err := <-ended; err != nil {
 		t.Fatal(err)
@@ -296,7 +305,7 @@ func TestDoctor_EveryProblemHasItsFix(t *testing.T) {
 		}
 		names += c.Name + "\n"
 	}
-	for _, name := range []string{"configuration", "secrets", "store", "free space", "clock", "port of webhooks", "port of api", "mt5 main", "mt5 main: certificate", "mt5 main: clock", "mt5 main: what is known"} {
+	for _, name := range []string{"configuration", "secrets", "store", "operators' socket", "free space", "clock", "port of webhooks", "port of api", "mt5 main", "mt5 main: certificate", "mt5 main: clock", "mt5 main: what is known"} {
 		if !strings.Contains(names, name+"\n") {
 			t.Errorf("no check of %s in %s", name, names)
 		}
