@@ -40,5 +40,5 @@ func task(kind TaskKind, c Credit, at time.Time, summary, next string, records .
 	return Task{
 		Kind: kind, Entity: RowEntity(c.ID), OpenedAt: instant(at), Summary: summary, Next: next,
 		Records: append([]Record{rowRecord(c)}, records...),
-	}
+	}.stopping(c)
 }

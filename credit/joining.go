@@ -87,7 +87,7 @@ func rowTasks(before, after Credit, move Entry) (open []Task, closing []TaskClos
 			Summary: "payment " + after.Unit.Payment + " waits: " + holdText(after.Holds),
 			Next:    "look at the records; release the row, adopt a deal or close it",
 			Records: []Record{rowRecord(after)},
-		})
+		}.stopping(after))
 	}
 	if after.State == Failed && before.State != Failed {
 		open = append(open, Task{

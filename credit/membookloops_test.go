@@ -68,6 +68,11 @@ func (b *memBook) dossier(id ID) (Dossier, error) {
 		return Dossier{}, fmt.Errorf("credit %d: %w", id, ErrNotFound)
 	}
 	d := Dossier{Row: row, Settings: b.settings, Reversed: b.reversed(row.Unit), LowSpace: b.lowSpace}
+	for _, t := range b.tasks {
+		if t.IsOpen() && t.Login != 0 && t.Identity == row.Identity && t.Login == row.Login {
+			d.Stops = append(d.Stops, t)
+		}
+	}
 	d.Deposit, _ = b.depositAndAccount(cmp.Or(row.Deposit, row.Code))
 	d.Account = b.account(row.Server, row.Login)
 	for _, r := range b.sorted() {

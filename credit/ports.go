@@ -232,6 +232,7 @@ type Dossier struct {
 	Anchor    *Anchor // newest deal known on the login
 	LowSpace  bool    // the disk has less room than the floor for claims: settle what is open, claim nothing
 	OpenTasks []Task  // about the row
+	Stops     []Task  // open ones that stop claims on the row's login, by number; see [Task].Login
 }
 
 // Decision is what a Decide function wants written. A nil Move writes no row change.

@@ -61,6 +61,11 @@ type Task struct {
 	ClosedBy string    `json:"closed_by,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 
+	// Identity and Login name the login of an MT5 server on which nothing is claimed as long as the task is open
+	// (invariant I-S5): what happened on it is in doubt. Without them the task stops nothing.
+	Identity string `json:"identity,omitempty"`
+	Login    uint64 `json:"login,string,omitempty"`
+
 	Assigned string     `json:"assigned,omitempty"` // id of the person who looks at it
 	Notes    []TaskNote `json:"notes,omitempty"`    // oldest first
 }
@@ -77,6 +82,27 @@ func (t Task) Key() TaskKey { return TaskKey{t.Kind, t.Entity} }
 
 // IsOpen tells that nobody and nothing has closed the task.
 func (t Task) IsOpen() bool { return t.ClosedAt.IsZero() }
+
+// StopsLogin tells that an open task of the kind about the row stops claims on the row's login: what happened there is in
+// doubt.
+func StopsLogin(kind TaskKind, c Credit) bool {
+	switch kind {
+	case TaskConflict, TaskSecondDeal, TaskLateAnswer:
+		return true
+	case TaskHeld:
+		return c.HasHold(HoldConflict)
+	default:
+		return false
+	}
+}
+
+// stopping returns the task with the login that it stops, if it stops one.
+func (t Task) stopping(c Credit) Task {
+	if StopsLogin(t.Kind, c) {
+		t.Identity, t.Login = c.Identity, c.Login
+	}
+	return t
+}
 
 // TaskKey names a discrepancy.
 type TaskKey struct {

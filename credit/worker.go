@@ -17,6 +17,9 @@ func (l *Lane) pay(ctx context.Context, d Dossier, ready error) error {
 		l.queue.wait(d.Row.Login)
 		return l.postpone(ctx, d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), nil)
 	}
+	if reason := d.stop(); reason != "" { // as with Busy
+		return l.postpone(ctx, d.Row, reason, nil)
+	}
 	fresh, look, newest, err := l.prepare(ctx, d)
 	if err != nil || look == nil {
 		return err
@@ -102,8 +105,10 @@ func (l *Lane) hold(ctx context.Context, id ID, reason string, look *LookEvidenc
 			return Decision{}, fmt.Errorf("credit %d is %q: %w", id, d.Row.State, ErrConflict)
 		}
 		t := stopped(now, ByWorker, l.actor(), reason, &Evidence{Look: look}, holds...)
+		row := d.Row
+		row.Holds = holds // what stops the login is what the row will be held for
 		return Decision{Move: &t, Open: []Task{
-			task(TaskHeld, d.Row, now, reason, "look at the records; release the row, adopt a deal or close it", dealRecords(deals)...),
+			task(TaskHeld, d.Row, now, reason, "look at the records; release the row, adopt a deal or close it", dealRecords(deals)...).stopping(row),
 		}}, nil
 	})
 	return err
@@ -175,8 +180,19 @@ func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration
 	return l.record(ctx, res.Row, token, result)
 }
 
+// stop says why the row is not claimed: what happened on its login is in doubt (invariant I-S5). Empty: nothing is. A late
+// answer about the row itself does not stop it: that restarted the quarantine, and looks after it have seen no deal.
+func (d Dossier) stop() string {
+	for _, t := range d.Stops {
+		if t.Kind != TaskLateAnswer || t.Entity != RowEntity(d.Row.ID) {
+			return fmt.Sprintf("task %d on this login is open (%s, %s): until somebody has settled it, nothing is credited there", t.ID, t.Kind, t.Entity)
+		}
+	}
+	return ""
+}
+
 // decideClaim is the check inside the claim's transaction (design §6.4): mode, room, ownership, refunds and
-// disputes, and the login's other rows.
+// disputes, the login's other rows, and what is in doubt on the login.
 func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence, newest *Anchor) Decide {
 	now, schedule := l.Clock.Now(), l.schedule()
 	return func(d Dossier) (Decision, error) {
@@ -195,6 +211,8 @@ func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence, newest 
 			return Decision{Move: &t}, nil
 		case len(d.Busy) > 0:
 			return l.postponement(d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), schedule, now, schedule), nil
+		case d.stop() != "":
+			return l.postponement(d.Row, d.stop(), schedule, now, schedule), nil
 		}
 		t := claimed(now, l.actor(), token, lease, look)
 		return Decision{Move: &t, Anchor: newest}, nil

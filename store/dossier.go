@@ -49,6 +49,9 @@ func readDossier(tx *bolt.Tx, id credit.ID, lowSpace bool) (d credit.Dossier, er
 	if d.Busy, err = busy(tx, row); err != nil {
 		return d, err
 	}
+	if d.Stops, err = tasks.list(tx, taskStops, loginKey(row.Identity, row.Login), 0); err != nil {
+		return d, err
+	}
 	a, err := anchors.get(tx, loginKey(row.Identity, row.Login))
 	if err == nil && a != nil {
 		d.Anchor = &a.Anchor

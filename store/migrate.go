@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
+
+	"creditonce/credit"
 )
 
 // migrate brings an older schema to this program's, and refuses what this program does not know how to keep. The file as it
@@ -101,6 +103,11 @@ func raise(tx *bolt.Tx, version int) (err error) {
 			return fmt.Errorf("bucket %q: %w", name, err)
 		}
 	}
+	if version < 2 {
+		if err := markStops(tx); err != nil {
+			return err
+		}
+	}
 	return putMeta(tx, metaSchema, schemaRecord{schemaVersion})
 }
 
@@ -121,6 +128,37 @@ func countClaims(tx *bolt.Tx) error {
 	}
 	s.Instance = s.StoreID
 	return errors.Join(putMeta(tx, metaClaims, claimsRecord{claims}), putMeta(tx, metaSettings, cutSettings(s)))
+}
+
+// markStops is another part of that step: a task says itself whose login it stops.
+func markStops(tx *bolt.Tx) error {
+	open, err := tasks.list(tx, taskOpenList, nil, 0)
+	if err != nil {
+		return err
+	}
+	for _, t := range open {
+		row, err := credits.get(tx, idKey(uint64(t.TaskRow())))
+		if err != nil {
+			return err
+		}
+		if row == nil || row.Login == 0 || !credit.StopsLogin(t.Kind, *row) {
+			continue
+		}
+		t.Identity, t.Login = row.Identity, row.Login
+		payload, err := encode(t)
+		if err != nil {
+			return err
+		}
+		k := tasks.key(t)
+		err = errors.Join(
+			tx.Bucket([]byte(tasks.bucket)).Put(k, seal(tasks.bucket, k, payload)),
+			tx.Bucket([]byte(taskStops.bucket)).Put(append(taskStops.key(t), k...), taskStops.entry(t)),
+		)
+		if err != nil {
+			return fmt.Errorf("task %d: %w", t.ID, err)
+		}
+	}
+	return nil
 }
 
 func putMeta(tx *bolt.Tx, k []byte, v any) error {

@@ -205,11 +205,18 @@ var (
 		}
 		return []byte{}
 	}}
+	// MT5 server's own name, login: open tasks that stop claims on it
+	taskStops = &ordered[credit.Task]{bucket: "task stopping a login", key: func(t credit.Task) []byte {
+		if !t.IsOpen() || t.Login == 0 {
+			return nil
+		}
+		return loginKey(t.Identity, t.Login)
+	}}
 	tasks = &table[credit.Task]{
 		bucket: "tasks", numbered: true,
 		key:     func(t credit.Task) []byte { return idKey(uint64(t.ID)) },
 		unique:  []*unique[credit.Task]{taskOpen},
-		ordered: []*ordered[credit.Task]{taskOpenList},
+		ordered: []*ordered[credit.Task]{taskOpenList, taskStops},
 		count: func(t credit.Task) string {
 			if t.IsOpen() {
 				return "open"

@@ -483,7 +483,16 @@ func TestH24_AnOlderSchemaIsRaisedAfterACopy(t *testing.T) {
 	h := newHouse(t)
 	h.start()
 	h.pay(2)
-	err := h.db.Raw(func(tx *bolt.Tx) error {
+	_, err := h.db.Advance(t.Context(), 1, func(d credit.Dossier) (credit.Decision, error) {
+		return credit.Decision{Open: []credit.Task{{Kind: credit.TaskSecondDeal, Entity: "credit/1", OpenedAt: time.Unix(1_800_000_000, 0)}}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = h.db.Raw(func(tx *bolt.Tx) error {
+		if err := tx.DeleteBucket([]byte("task stopping a login")); err != nil {
+			return err
+		}
 		meta := tx.Bucket([]byte("meta"))
 		old := strings.NewReplacer(`,"instance":"store-1"`, "").Replace(string(meta.Get([]byte("settings"))[1:]))
 		old = old[:strings.Index(old, `,"place"`)] + "}"
@@ -517,5 +526,8 @@ func TestH24_AnOlderSchemaIsRaisedAfterACopy(t *testing.T) {
 	}
 	if r, err := h.db.Verify(t.Context(), nil); err != nil || !r.Clean() {
 		t.Errorf("%v, %v", r.Findings, err)
+	}
+	if d, err := h.db.Dossier(t.Context(), 1); err != nil || len(d.Stops) != 1 {
+		t.Errorf("an open task of then stops the login: %+v, %v", d.Stops, err)
 	}
 }

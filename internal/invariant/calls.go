@@ -280,22 +280,32 @@ func doubtBlocks(v *view) {
 		c := &v.w.Rows[i].Credit
 		a := account{c.Identity, c.Login}
 		for _, e := range v.newClaims(i) {
-			why := v.m.blocked[a]
+			stops := v.m.blocked[a]
 			if !v.m.began && v.w.OneClock {
-				why = v.blockedAt(a, e.At)
+				stops = v.blockedAt(a, e.At)
 			}
-			if why != "" {
-				v.row(i, "credit %d was claimed on login %d of %s although %s there", c.ID, c.Login, c.Identity, why)
+			for _, s := range stops {
+				if !s.late || s.row != c.ID { // looks after its own late answer have cleared the row
+					v.row(i, "credit %d was claimed on login %d of %s although %s there", c.ID, c.Login, c.Identity, s.why)
+				}
 			}
 		}
 	}
 }
 
+// stop is a reason why nothing may be claimed on a login.
+type stop struct {
+	why  string
+	row  credit.ID // that it is about
+	late bool      // a late answer
+}
+
 // blockedAt says what was in doubt on a login at a moment, by the times of its tasks.
-func (v *view) blockedAt(a account, at time.Time) string {
+func (v *view) blockedAt(a account, at time.Time) (out []stop) {
 	for j := range v.w.Tasks {
 		t := &v.w.Tasks[j]
-		row, ok := v.byID[rowOf(t.Entity)]
+		id := rowOf(t.Entity)
+		row, ok := v.byID[id]
 		if !ok || t.Kind == "held" { // what a row was held for when its task was open is not stored
 			continue
 		}
@@ -304,10 +314,10 @@ func (v *view) blockedAt(a account, at time.Time) string {
 			continue
 		}
 		if why := doubt(t.Kind, c); why != "" {
-			return why
+			out = append(out, stop{why, id, t.Kind == "late_answer"})
 		}
 	}
-	return ""
+	return out
 }
 
 func allowed(v *view) {

@@ -66,7 +66,7 @@ type view struct {
 	open     map[credit.TaskKey]int
 	tasksOf  map[credit.ID]int  // how many open tasks are about a row
 	codes    map[string]int     // deposit
-	blocked  map[account]string // logins in doubt now, and why
+	blocked  map[account][]stop // logins in doubt now, and why
 	reversed map[payment]bool   // payments whose refund or dispute is stored
 	faulted  map[account]bool   // a rule about its money has spoken already
 }

@@ -22,7 +22,7 @@ type memory struct {
 	callsOn                 map[string][]int // by connection
 	ticket                  map[ticketKey]int
 	reused                  map[ticketKey]bool // tickets of deals that are gone, which MT5 has given again
-	accounts                []account // with deals of ours, in the order of the first
+	accounts                []account          // with deals of ours, in the order of the first
 	dealsOn                 map[account][]int
 	live                    []int // calls that had not ended
 
@@ -34,7 +34,7 @@ type memory struct {
 	basis     [2]int // numbers of events and deposits that expected is made of
 
 	mode     credit.Mode
-	blocked  map[account]string
+	blocked  map[account][]stop
 	reversed map[payment]bool
 }
 
@@ -85,7 +85,7 @@ func newView(w *World, m *memory) *view {
 	v := &view{
 		w: w, m: m, env: w.Environment, byID: make(map[credit.ID]int, len(w.Rows)), byRef: make(map[string]int, len(w.Rows)),
 		byUnit: make(map[unitKey]int, len(w.Rows)), open: make(map[credit.TaskKey]int, len(w.Tasks)), tasksOf: map[credit.ID]int{},
-		codes: make(map[string]int, len(w.Deposits)), blocked: map[account]string{}, reversed: map[payment]bool{}, faulted: map[account]bool{},
+		codes: make(map[string]int, len(w.Deposits)), blocked: map[account][]stop{}, reversed: map[payment]bool{}, faulted: map[account]bool{},
 	}
 	if v.env == "" {
 		v.env = w.Settings.Environment
@@ -150,7 +150,8 @@ func (v *view) openTask(t *credit.Task, i int) {
 	}
 	c := &v.w.Rows[at].Credit
 	if why := doubt(t.Kind, c); why != "" && c.Login != 0 {
-		v.blocked[account{c.Identity, c.Login}] = why
+		a := account{c.Identity, c.Login}
+		v.blocked[a] = append(v.blocked[a], stop{why, id, t.Kind == "late_answer"})
 	}
 }
 

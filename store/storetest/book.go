@@ -42,6 +42,35 @@ func dossierShowsTheSurroundings(w *World) {
 	}
 }
 
+// dossierShowsWhatStopsTheLogin: open tasks that say so, on every row of that login and on no other, as long as they are open.
+func dossierShowsWhatStopsTheLogin(w *World) {
+	first, same, other := w.Pay(1001, 500), w.Pay(1001, 700), w.Pay(1002, 500)
+	write := func(d credit.Decision) {
+		_, err := w.B.Advance(w.T.Context(), first.ID, func(credit.Dossier) (credit.Decision, error) { return d, nil })
+		w.Must(err)
+	}
+	stops := func(row credit.Credit, want int) {
+		d, err := w.B.Dossier(w.T.Context(), row.ID)
+		w.Must(err)
+		if len(d.Stops) != want {
+			w.T.Errorf("credit %d on login %d is stopped by %+v, want %d tasks", row.ID, row.Login, d.Stops, want)
+		}
+	}
+	about := credit.RowEntity(first.ID)
+	write(credit.Decision{Open: []credit.Task{
+		{Kind: credit.TaskSecondDeal, Entity: about, Summary: "two deals", OpenedAt: w.Clock.Now(), Identity: first.Identity, Login: first.Login},
+		{Kind: credit.TaskOwnership, Entity: about, Summary: "another client", OpenedAt: w.Clock.Now()},
+	}})
+	stops(first, 1)
+	stops(same, 1)
+	stops(other, 0)
+	write(credit.Decision{Close: []credit.TaskClose{{
+		Key: credit.TaskKey{Kind: credit.TaskSecondDeal, Entity: about}, By: "anna", Reason: "taken back", At: w.Clock.Now(),
+	}}})
+	stops(first, 0)
+	stops(same, 0)
+}
+
 // snapshotsAreWhole: a reader sees all of a transaction or nothing, however many write meanwhile.
 func snapshotsAreWhole(w *World) {
 	const rows = 40

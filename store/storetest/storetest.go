@@ -105,6 +105,7 @@ var promises = []promise{
 	on("DecideErrorWritesNothing", decideErrorWritesNothing),
 	on("DecidePanicIsAnError", decidePanicIsAnError),
 	on("DossierShowsTheSurroundings", dossierShowsTheSurroundings),
+	on("DossierShowsWhatStopsTheLogin", dossierShowsWhatStopsTheLogin),
 	on("BusySeesThroughLabels", busySeesThroughLabels),
 	on("SnapshotsAreWhole", snapshotsAreWhole),
 	on("AnchorOnlyMovesForward", anchorOnlyMovesForward),
