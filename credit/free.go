@@ -14,7 +14,9 @@ type Freeing struct {
 }
 
 // waitsForRelease tells that the row was born after a restore and is held until its release: it is older than nothing.
-func (c Credit) waitsForRelease() bool { return c.State == Held && !c.Restored && c.HasHold(HoldRestored) }
+func (c Credit) waitsForRelease() bool {
+	return c.State == Held && !c.Restored && c.HasHold(HoldRestored)
+}
 
 // FreeRow decides what the release after a restore makes of a row that was born between both (design §12): its birth checks
 // run again, and only the reason "restored" goes. Nothing for any other row. It is pure. It returns ErrConflict while the

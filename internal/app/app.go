@@ -98,7 +98,13 @@ func (a *App) wire(ctx context.Context) (err error) {
 	if err := a.wireLanes(); err != nil {
 		return err
 	}
-	a.keeper = &credit.Keeper{Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, Timing: a.timing, Servers: servers(a.cfg)}
+	rules, err := intakeRules(a.cfg)
+	if err != nil {
+		return err
+	}
+	a.keeper = &credit.Keeper{
+		Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, Timing: a.timing, Servers: servers(a.cfg), Rules: rules, Wake: a.wake,
+	}
 	if err := a.wirePublic(); err != nil {
 		return err
 	}
@@ -127,11 +133,14 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := os.MkdirAll(a.cfg.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	db, err := store.Open(filepath.Join(a.cfg.DataDir, storeFile), storeOptions(a.cfg, fresh))
+	o := storeOptions(a.cfg, fresh)
+	o.Guard = guard(a.cfg, a.clock)
+	db, err := store.Open(filepath.Join(a.cfg.DataDir, storeFile), o)
 	if err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
 	a.store = db
+	a.sayStanding(db.Standing())
 	a.teardown.add("close the store", db.Close)
 	unused, err := unused(ctx, db)
 	if err != nil {
@@ -200,6 +209,7 @@ func (a *App) wireLanes() error {
 			a.lanes = append(a.lanes, &credit.Lane{
 				Server: label, Shard: i, Shards: s.Sessions, Book: a.store, Session: session, Clock: a.clock, Observer: a.observer,
 				Process: a.process, Timing: a.timing, Live: a.live, Token: random, Wake: wake, Dealer: dealer, DealerMeasured: measured,
+				ClaimsFrom: a.claimsFrom(),
 			})
 		}
 	}

@@ -38,6 +38,7 @@ func (a *App) Run(ctx context.Context) error {
 		work.Go(func() error { return lane.Run(loopsCtx) })
 	}
 	work.Go(func() error { return a.keeper.Run(loopsCtx) })
+	work.Go(func() error { return a.seeFile(loopsCtx) })
 	for _, sender := range a.senders {
 		work.Go(func() error { return sender.Run(loopsCtx) })
 	}

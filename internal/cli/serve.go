@@ -58,7 +58,7 @@ func chosen(p *Process, path string) string {
 func startCode(err error) int {
 	var pin *app.PinError
 	var learned *app.LearnedError
-	if errors.As(err, &pin) || errors.As(err, &learned) {
+	if errors.As(err, &pin) || errors.As(err, &learned) || app.IsForeignWitness(err) {
 		return ExitBadConfig
 	}
 	return ExitFailed

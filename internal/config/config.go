@@ -13,6 +13,7 @@ type Config struct {
 	Environment Environment
 	// DataDir is the folder of the store (file creditonce.db).
 	DataDir   string
+	Store     Store
 	Log       Log
 	Webhooks  Webhooks
 	API       API
@@ -206,6 +207,12 @@ type Band struct {
 // Rates bounds conversions; a pair without a band is refused.
 type Rates struct {
 	Bands map[Pair]Band
+}
+
+// Store is what watches over the store.
+type Store struct {
+	// Witness is the file that knows how many claims the store has made; never inside DataDir, best on another disk.
+	Witness string
 }
 
 // Space are the floors and the ceiling of the store's disk use, in bytes.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -45,6 +46,8 @@ func (r *reader) root(s *section, c *Config) {
 	s.flag("demo", &c.Demo)
 	r.demo = c.Demo // decides the floors below
 	s.filePath("data_dir", &c.DataDir)
+
+	r.store(s.open("store"), c)
 
 	log := s.open("log")
 	log.text("level", &c.Log.Level, oneOf("debug", "info", "warn", "error"))
@@ -92,6 +95,26 @@ func (r *reader) root(s *section, c *Config) {
 
 	s.duration("shutdown_timeout", &c.ShutdownTimeout, r.safe(time.Second), 10*time.Minute)
 	s.close()
+}
+
+// witnessFile is the witness in the folder beside the data directory, where the configuration names no other path.
+const witnessFile = "claims"
+
+func (r *reader) store(s *section, c *Config) {
+	s.filePath("witness", &c.Store.Witness)
+	if inside(c.DataDir, c.Store.Witness) {
+		r.fault(s.child("witness"), "lies inside data_dir, so it would be copied and put back together with the store; name a file outside, best on another disk")
+	}
+	s.close()
+	if c.Store.Witness == "" {
+		c.Store.Witness = filepath.Join(c.DataDir+"-witness", witnessFile)
+	}
+}
+
+// inside tells whether the file lies in the folder or below it.
+func inside(folder, file string) bool {
+	rest, err := filepath.Rel(folder, file)
+	return file != "" && err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
 }
 
 func (r *reader) webhooks(s *section, w *Webhooks) {
