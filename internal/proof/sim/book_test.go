@@ -21,6 +21,8 @@ type file struct {
 	place   map[credit.ID]int // row -> place in world.Rows
 	tasks   map[credit.TaskID]int
 	codes   map[string]int
+	stale   bool // the file is not what the commits said: to be read anew
+	older   bool // an older file was put back
 }
 
 func newFile(name, path string, w *invariant.World) *file {

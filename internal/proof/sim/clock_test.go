@@ -9,6 +9,7 @@ import (
 
 // machine is a host with its two clocks. The boot clock goes on while the machine sleeps; the wall clock can be set.
 type machine struct {
+	name   string
 	booted time.Duration // world time at which the boot clock was 0
 	wall   time.Duration // what the wall clock is wrong by
 }
@@ -52,6 +53,9 @@ func (c clock) Wait(ctx context.Context, until time.Duration, wake <-chan struct
 // planned is the boot time at which a loop of the process next has something to do.
 func (p *process) planned(a *actor) time.Duration {
 	const never = 1000 * time.Hour
+	if r := p.file.world.Settings.Restore; r != nil && (r.MovedAt.IsZero() || (!r.ReleasedAt.IsZero() && r.FreedAt.IsZero())) {
+		return 0 // rows are being moved or freed, piece by piece
+	}
 	next := p.clock().Boot() + never
 	scale := func(at time.Time) time.Duration { return at.Sub(p.info.At) + p.info.Started }
 	for i := range p.file.world.Rows {
@@ -66,7 +70,7 @@ func (p *process) planned(a *actor) time.Duration {
 			if p.file.mode() != credit.ModeLive {
 				continue
 			}
-			next = min(next, scale(row.NextAt))
+			next = min(next, max(scale(row.NextAt), p.claimsFrom))
 		case credit.Held, credit.Unknown, credit.Done:
 			if !row.NextAt.IsZero() {
 				next = min(next, scale(row.NextAt))

@@ -30,6 +30,8 @@ func (s *sim) mischief() {
 		s.register(login, "client-other")
 		s.after(s.spread(time.Minute, 30*time.Minute), func() { s.register(login, clientOf(login)) })
 	})
+	s.often(backupByHand, 4*time.Minute, s.takeBackup)
+	s.often(storeCopied, 8*time.Minute, s.copyStore)
 	if s.faults[goLiveLater] > 0 {
 		s.after(s.spread(time.Second, 20*time.Minute), s.goLive)
 	}
@@ -122,7 +124,7 @@ func (s *sim) byHand() {
 	d := s.mt5.make(row.Login, row.DealAmount(), comment, 12)
 	s.count(madeByHand)
 	if s.oneIn(2) && row.State == credit.Held {
-		s.meant[d.Ticket] = row.ID
+		s.meant[d.Ticket] = row.Unit.Payment
 	}
 	s.note("somebody makes deal %d on %d over %s by hand, comment %q", d.Ticket, d.Login, d.Amount, comment)
 }

@@ -87,7 +87,7 @@ func (s *sim) anyRow(p *process) *credit.Credit {
 func (s *sim) dealFor(row *credit.Credit, adopt bool) *deal {
 	for _, d := range s.mt5.shown(row.Login, s.now) {
 		mine := d.want == row.Reference && row.Reference != ""
-		byHand := d.want == "" && s.meant[d.Ticket] == row.ID
+		byHand := d.want == "" && s.meant[d.Ticket] == row.Unit.Payment
 		if adopt == (mine || byHand) {
 			return d
 		}
@@ -142,6 +142,9 @@ func (s *sim) goLive() {
 		s.after(20*time.Second, s.goLive)
 		return
 	}
+	if p.file.world.Settings.Doubt != nil {
+		return // nobody can release it; it stays in hold
+	}
 	kind := desk.ReleaseMode
 	switch p.file.mode() {
 	case credit.ModeLive:
@@ -159,6 +162,8 @@ func (s *sim) goLive() {
 		}
 		if _, err = p.desk.Confirm(p.ctx, checker, out.Proposal.ID, out.Proposal.Digest, "go"); err != nil {
 			s.expected(string(kind), err)
+			return
 		}
+		s.count(wentLive)
 	})
 }

@@ -40,11 +40,12 @@ type process struct {
 	desk   *desk.Service
 	label  string // of the provider, in the configuration of this life
 
-	paused  time.Duration // world time until which no code of it runs
-	up      bool          // it listens
-	ended   bool
-	stopped bool // its store met a commit error
-	actors  int
+	claimsFrom time.Duration // on the boot clock
+	paused     time.Duration // world time until which no code of it runs
+	up         bool          // it listens
+	ended      bool
+	stopped    bool // its store met a commit error
+	actors     int
 }
 
 func (p *process) clock() clock { return clock{p} }
@@ -61,14 +62,17 @@ func (s *sim) start(host *machine, f *file) *process {
 	p := &process{sim: s, id: "p" + strconv.Itoa(s.lives), host: host, file: f, live: &credit.LiveCalls{}, label: s.label}
 	db, err := store.Open(f.path, store.Options{
 		UnsafeNoSync: true, StopClaimsBelow: claimFloor, RefuseIntakeBelow: intakeFloor,
-		Free: func(string) (uint64, error) { return s.free, nil },
+		Free:  func(string) (uint64, error) { return s.free, nil },
+		Guard: &store.Guard{Witness: s.witness, Machine: host.name, Booted: p.clock().Now().Add(-p.boot()), Now: p.clock().Now()},
 	})
 	if err != nil {
 		s.fail("start: %v", err)
 		return p
 	}
 	p.db, p.book = db, &book{DB: db, p: p}
-	s.world().Processes = append(s.world().Processes, invariant.Process{ID: p.id, Started: p.boot()})
+	if f == s.files[0] {
+		s.world().Processes = append(s.world().Processes, invariant.Process{ID: p.id, Started: p.boot()})
+	}
 	p.info = credit.Process{ID: p.id, Started: p.boot(), At: p.clock().Now()}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	for range laneCount {
@@ -79,7 +83,7 @@ func (s *sim) start(host *machine, f *file) *process {
 	}
 	s.processes = append(s.processes, p)
 	s.note("%s starts on %s, provider %s, boot %v", p.id, f.name, p.label, p.boot())
-	s.compareWithStore(p)
+	s.standing(p)
 	s.spawn(p, "main", p.main)
 	return p
 }
@@ -89,6 +93,7 @@ func (p *process) main() {
 	s := p.sim
 	keeper := &credit.Keeper{
 		Book: p.book, Clock: p.clock(), Observer: observer{p}, Process: p.info, Timing: s.timing, Servers: []string{serverLabel},
+		Rules: p.rules().IntakeRules, Wake: p.wake,
 	}
 	for { // a start that meets a busy store is tried again by the service manager
 		err := keeper.Start(p.ctx)
@@ -108,7 +113,7 @@ func (p *process) main() {
 		lane := &credit.Lane{
 			Server: serverLabel, Shard: i, Shards: laneCount, Book: p.book, Session: &session{p: p, name: "lane" + strconv.Itoa(i), money: true},
 			Clock: p.clock(), Observer: observer{p}, Process: p.info, Timing: s.timing, Live: p.live, Wake: p.wakes[i],
-			Token: s.token, Dealer: dealer, DealerMeasured: true,
+			Token: s.token, ClaimsFrom: p.claimsFrom, Dealer: dealer, DealerMeasured: true,
 		}
 		s.spawn(p, "lane"+strconv.Itoa(i), func() { p.loop("lane", lane.Run(p.ctx)) })
 	}
@@ -230,10 +235,10 @@ func (s *sim) restart(host *machine, f *file) {
 	})
 }
 
-// serving is the process that runs, if one does.
+// serving is the process that runs on the store, if one does; an instance on a copy is none.
 func (s *sim) serving() *process {
 	for _, p := range s.processes {
-		if !p.ended {
+		if !p.ended && p.file == s.files[0] {
 			return p
 		}
 	}

@@ -50,8 +50,9 @@ func TestSim(t *testing.T) {
 	o := options{off: off, steps: *stepCap}
 	if *oneSeed >= 0 {
 		o.keep = 200
-		r := play(t, uint64(*oneSeed), o)
-		if again := play(t, uint64(*oneSeed), o); again.hash != r.hash {
+		dir := workDir(t)
+		r := play(t, dir, uint64(*oneSeed), o)
+		if again := play(t, dir, uint64(*oneSeed), o); again.hash != r.hash {
 			t.Errorf("seed %d: two runs differ: %s and %s", r.seed, r.hash, again.hash)
 		}
 		t.Logf("seed %d: %d gates, %v of the world, hash %s, faults: %s", r.seed, r.steps, r.spent, r.hash, strings.Join(r.faults, " "))
@@ -102,7 +103,7 @@ func playMany(t *testing.T, from uint64, n int, o options) *sum {
 	for _, r := range total.bad[:min(len(total.bad), 3)] {
 		if r.failure != "" {
 			o.keep = 200
-			report(t, play(t, r.seed, o), o)
+			report(t, play(t, workDir(t), r.seed, o), o)
 		}
 	}
 	if len(total.bad) > 0 {
@@ -124,14 +125,15 @@ func playQuietly(t *testing.T, from uint64, n int, o options) *sum {
 		for w := range runtime.GOMAXPROCS(0) {
 			t.Run(strconv.Itoa(w), func(t *testing.T) {
 				t.Parallel()
+				dir := workDir(t)
 				for {
 					i := next.Add(1) - 1
 					if i >= uint64(n) {
 						return
 					}
-					r := play(t, from+i, o)
+					r := play(t, dir, from+i, o)
 					if i%10 == 0 && r.failure == "" {
-						if again := play(t, from+i, o); again.hash != r.hash {
+						if again := play(t, dir, from+i, o); again.hash != r.hash {
 							r.failure = fmt.Sprintf("two runs of seed %d differ: %s and %s", r.seed, r.hash, again.hash)
 						}
 					}
@@ -161,9 +163,8 @@ func playQuietly(t *testing.T, from uint64, n int, o options) *sum {
 }
 
 // play plays one seed in a bubble of its own.
-func play(t *testing.T, seed uint64, o options) (r result) {
+func play(t *testing.T, dir string, seed uint64, o options) (r result) {
 	t.Helper()
-	dir := workDir(t)
 	synctest.Test(t, func(*testing.T) {
 		time.Sleep(400 * 24 * time.Hour) // a bubble begins at midnight of a year's first day
 		r = run(seed, dir, o)
@@ -198,7 +199,7 @@ func report(t *testing.T, r result, o options) {
 // shrink switches faults off one by one and ends the faults earlier, as long as the seed still fails.
 func shrink(t *testing.T, r result, o options) (result, options) {
 	t.Helper()
-	off := map[fault]bool{}
+	off, dir := map[fault]bool{}, workDir(t)
 	for f := range o.off {
 		off[f] = true
 	}
@@ -211,7 +212,7 @@ func shrink(t *testing.T, r result, o options) (result, options) {
 				continue
 			}
 			off[f] = true
-			if less := play(t, r.seed, o); less.failure != "" {
+			if less := play(t, dir, r.seed, o); less.failure != "" {
 				r, changed = less, changed || strings.Contains(strings.Join(r.faults, " "), faultNames[i])
 			} else {
 				delete(off, f)
@@ -225,7 +226,7 @@ func shrink(t *testing.T, r result, o options) (result, options) {
 		}
 		fewer.steps -= cut
 		if fewer.steps > 0 {
-			if less := play(t, r.seed, fewer); less.failure != "" {
+			if less := play(t, dir, r.seed, fewer); less.failure != "" {
 				r, o = less, fewer
 				continue
 			}
@@ -266,10 +267,7 @@ func (s *sim) lay(path string) error {
 }
 
 func (s *sim) makeTemplate(path string, mode credit.Mode) ([]byte, error) {
-	defer func() {
-		_ = os.Remove(path)
-		_ = os.Remove(path + ".lock")
-	}()
+	defer func() { _ = os.Remove(path) }()
 	settings := credit.Settings{
 		StoreID: "store-1", Environment: "live", Mode: mode, ModeAt: s.begun.UTC(), CreatedAt: s.begun.UTC(),
 		Pins: []credit.Pin{{Name: "mt5/" + serverLabel, Value: identity}, {Name: "provider/" + firstLabel, Value: providerKind + " " + merchant}},

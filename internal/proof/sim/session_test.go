@@ -151,6 +151,8 @@ func (x *session) Balance(_ context.Context, c credit.Call) credit.CallResult {
 
 	s.pass(credit.StepPartlyWritten)
 	switch {
+	case x.p.file != s.files[0]:
+		s.fail("I-O1: %s, an instance on a copy, calls", x.p.id)
 	case !x.money:
 		s.fail("a session without money sent a balance call")
 	case x.p.boot() > c.Deadline:

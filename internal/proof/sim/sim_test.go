@@ -37,6 +37,9 @@ type sim struct {
 	label     string
 
 	hosts     []*machine
+	witness   string
+	backup    *backup
+	putBack   bool // at the next death of the process
 	files     []*file
 	checker   invariant.Checker
 	processes []*process
@@ -50,7 +53,7 @@ type sim struct {
 	deliveries []*delivery
 	requests   []*request
 	acked      []ack
-	meant      map[uint64]credit.ID // ticket made by hand for a payment -> its row
+	meant      map[uint64]string // ticket made by hand for a payment -> the payment
 	dirty      bool
 	absentOnce map[credit.ID]bool
 	seen       [sometimesCount]int
@@ -76,11 +79,15 @@ type result struct {
 
 // run plays one seed. It must be called inside a synctest bubble.
 func run(seed uint64, dir string, o options) (r result) {
-	s := &sim{sched: newSched(seed, o.keep, time.Now()), seed: seed, options: o, free: roomy, label: firstLabel, meant: map[uint64]credit.ID{}, absentOnce: map[credit.ID]bool{}}
+	s := &sim{sched: newSched(seed, o.keep, time.Now()), seed: seed, options: o, free: roomy, label: firstLabel, meant: map[uint64]string{}, absentOnce: map[credit.ID]bool{}}
 	path := filepath.Join(dir, fmt.Sprintf("%d.db", seed))
+	s.witness = filepath.Join(dir, fmt.Sprintf("%d.witness", seed))
 	defer func() {
-		_ = os.Remove(path)
-		_ = os.Remove(path + ".lock")
+		for _, f := range s.files {
+			_ = os.Remove(f.path)
+		}
+		_ = os.RemoveAll(path + ".copy")
+		_ = os.Remove(s.witness)
 	}()
 	s.draw()
 	if err := s.lay(path); err != nil {
@@ -132,7 +139,7 @@ func (s *sim) draw() {
 	if s.oneIn(4) {
 		s.dayLimits = map[string]credit.Amount{"USD": usd(3000)}
 	}
-	s.hosts = []*machine{{booted: -s.between(10*time.Second, 1000*time.Hour)}}
+	s.hosts = []*machine{{name: "host-1", booted: -s.between(10*time.Second, 1000*time.Hour)}}
 }
 
 // tend sees to the processes: the doomed die, the dead get a successor.
@@ -155,6 +162,10 @@ func (s *sim) tend() {
 			s.label = otherLabel
 			s.count(labelRenamed)
 		}
+		if p.file != s.files[0] {
+			continue
+		}
+		s.betweenLives(p.file)
 		s.restart(p.host, p.file)
 	}
 }

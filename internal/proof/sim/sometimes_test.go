@@ -61,6 +61,10 @@ const (
 	handedOver
 	watchedRow
 	wentLive
+	backupPutBack
+	doubtSeen
+	claimsWaited
+	copyStarted
 	killedB01
 	killedB02
 	killedB03
@@ -89,6 +93,7 @@ var sometimesNames = [...]string{
 	"call refused", "answer lost", "never executed", "success without a ticket", "another operation's ticket", "deal made by hand",
 	"provider's label renamed", "a person acted", "deal adopted", "closed without a deal", "released", "further call allowed", "handed over",
 	"watched for a second deal", "went live later",
+	"older backup put back by hand", "store in doubt", "claims waited for the quarantine after a start", "instance on a copy",
 	"killed at B01", "killed at B02", "killed at B03", "killed at B04", "killed at B05", "killed at B06", "killed at B07", "killed at B08",
 	"killed at B09", "killed at B10", "killed at B11", "killed at B12", "killed at B13", "killed at B14", "killed at B15",
 }

@@ -1,0 +1,195 @@
+package sim
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"creditonce/credit"
+	"creditonce/internal/invariant"
+	"creditonce/store"
+)
+
+// backup is the file as it was at a moment.
+type backup struct {
+	content []byte
+	at      time.Duration
+}
+
+// takeBackup copies the file between two commits, and puts it back by hand at a later death of the process.
+func (s *sim) takeBackup() {
+	content, err := os.ReadFile(s.files[0].path)
+	if err != nil {
+		s.fail("take a backup: %v", err)
+		return
+	}
+	s.backup = &backup{trimmed(content), s.now}
+	s.note("somebody copies the store's file")
+	s.after(s.spread(time.Second, 40*time.Minute), func() {
+		if p := s.serving(); p != nil && !s.calm {
+			s.putBack = true
+			s.doom(p, "somebody stops it to put an older file back")
+		}
+	})
+}
+
+// betweenLives is what befalls the files while nobody runs.
+func (s *sim) betweenLives(f *file) {
+	if s.strikes(witnessLost) {
+		_ = os.Remove(s.witness)
+		s.note("the witness is gone")
+	}
+	if !s.putBack {
+		return
+	}
+	s.putBack = false
+	path := f.path
+	if s.oneIn(2) {
+		path += ".put-back" // another inode
+	}
+	err := os.WriteFile(path, s.backup.content, 0o600)
+	if err == nil && path != f.path {
+		err = os.Rename(path, f.path)
+	}
+	if err != nil {
+		s.fail("put the older file back: %v", err)
+		return
+	}
+	f.stale, f.older = true, true
+	s.count(backupPutBack)
+	s.note("the file of %v is put back, another file: %t", s.backup.at, path != f.path)
+}
+
+// copyStore starts another instance on a copy of the file: on this machine, or on another one.
+func (s *sim) copyStore() {
+	content, err := os.ReadFile(s.files[0].path)
+	if err != nil || len(s.files) > 1 || s.serving() == nil {
+		return
+	}
+	folder := s.files[0].path + ".copy"
+	path := filepath.Join(folder, "store.db")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		s.fail("copy the store: %v", err)
+		return
+	}
+	if err := os.WriteFile(path, trimmed(content), 0o600); err != nil {
+		s.fail("copy the store: %v", err)
+		return
+	}
+	f := newFile("copy", path, &invariant.World{})
+	f.stale = true
+	s.files = append(s.files, f)
+	host := s.hosts[0]
+	if s.oneIn(2) {
+		host = &machine{name: "host-2", booted: s.now - time.Hour}
+	}
+	s.note("another instance starts on a copy, on %s", host.name)
+	s.count(copyStarted)
+	p := s.start(host, f)
+	s.after(s.spread(10*time.Minute, time.Hour), func() { s.doom(p, "the copy is stopped") })
+}
+
+// standing looks at what a start found out about its store, and compares the file with what its commits said.
+func (s *sim) standing(p *process) {
+	st := p.db.Standing()
+	switch {
+	case st.Doubt != "":
+		s.count(doubtSeen)
+		s.note("the store is in doubt")
+		p.file.stale = true
+	case st.Wait != "":
+		s.count(claimsWaited)
+		p.claimsFrom = p.info.Started + s.timing.Quarantine
+		s.note("nothing is claimed before %v", p.claimsFrom)
+	}
+	if p.file != s.files[0] && st.Doubt == "" {
+		s.fail("I-O1: an instance on a copy sees nothing wrong with it")
+	}
+	if p.file.older {
+		p.file.older = false
+		w := s.world()
+		w.Restores = append(w.Restores, invariant.Restore{At: s.begun.Add(s.now).UTC(), Sent: len(w.Sent), Calls: len(w.Calls), Deals: len(w.Deals)})
+	}
+	if p.file.stale {
+		if err := p.file.reload(p.db); err != nil {
+			s.fail("read the store: %v", err)
+		}
+		s.sendAgain(p.file)
+	}
+	s.compareWithStore(p)
+}
+
+// reload reads everything from the store, which is another one than its commits said.
+func (f *file) reload(db *store.DB) error {
+	w := f.world
+	w.Rows, w.Tasks, w.Events, w.Deposits = nil, nil, nil, nil
+	clear(f.place)
+	clear(f.tasks)
+	clear(f.codes)
+	f.stale = false
+	f.version++
+	rows, err := db.Rows(background, credit.RowQuery{Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		entries, err := db.History(background, row.ID)
+		if err != nil {
+			return err
+		}
+		f.place[row.ID] = i
+		w.Rows = append(w.Rows, invariant.Row{Credit: row, History: entries})
+	}
+	if w.Events, err = db.Events(background, 0, 1000); err != nil {
+		return err
+	}
+	list, err := db.Tasks(background, store.TaskQuery{Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for i, t := range list {
+		f.tasks[t.ID] = i
+	}
+	w.Tasks = list
+	page, err := db.Deposits(background, credit.DepositQuery{Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for i, v := range page.Items {
+		f.codes[v.Deposit.Code] = i
+		w.Deposits = append(w.Deposits, v.Deposit)
+	}
+	w.Settings, err = db.Settings(background)
+	return err
+}
+
+// sendAgain has the provider's list pulled and the portal ask again, for what an older file does not know.
+func (s *sim) sendAgain(f *file) {
+	if f != s.files[0] {
+		return
+	}
+	known := map[string]bool{}
+	for i := range f.world.Events {
+		known[f.world.Events[i].MessageKey] = true
+	}
+	kept := s.acked[:0]
+	for _, a := range s.acked {
+		if known[a.key] {
+			kept = append(kept, a)
+		}
+	}
+	s.acked = kept
+	for _, d := range s.deliveries {
+		if d.acked && !known[d.key] {
+			d.acked = false
+			s.after(s.spread(time.Second, 10*time.Minute), func() { s.deliver(d) })
+		}
+	}
+	for _, r := range s.requests {
+		if _, ok := f.codes[r.pay.code]; r.made && !ok {
+			r.made = false
+			s.after(s.spread(time.Second, 10*time.Minute), func() { s.portal(r) })
+		}
+	}
+	s.note("%d acknowledged events are known, %d rows", len(kept), len(f.world.Rows))
+}
