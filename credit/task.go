@@ -36,6 +36,15 @@ const (
 	TaskRestored        TaskKind = "restored"          // the store was restored or taken over, and waits for its release
 )
 
+// TaskKinds lists every kind of task.
+func TaskKinds() []TaskKind {
+	return []TaskKind{
+		TaskHeld, TaskFailed, TaskNoAnswer, TaskConflict, TaskHandedOver, TaskStuck, TaskUnsent, TaskSecondDeal, TaskRefund, TaskDispute, TaskEnvironment,
+		TaskMerchant, TaskUnreadable, TaskUnknownType, TaskEventDiffers, TaskPaymentDiffers, TaskOwnership, TaskLateAnswer, TaskPaidWithoutUnit, TaskDoubt,
+		TaskRestored,
+	}
+}
+
 // Record is one side of a discrepancy: where it comes from and its fields, in the order to show them.
 type Record struct {
 	Source string  `json:"source"` // "provider", "row", "deposit", "mt5"

@@ -53,6 +53,8 @@ func (e *UnreachableError) Error() string {
 	switch {
 	case errors.Is(e.Cause, fs.ErrNotExist):
 		return fmt.Sprintf("no service answers: there is no socket %s; %s", e.Path, start)
+	case e.User != "" && e.Mode.Type() != fs.ModeSocket:
+		return fmt.Sprintf("no service answers: %s is no socket; %s", e.Path, start)
 	case errors.Is(e.Cause, syscall.ECONNREFUSED):
 		return fmt.Sprintf("no service answers at %s: the service that made this socket (as user %s) has ended; %s", e.Path, e.User, start)
 	case e.Denied() && e.User == "":

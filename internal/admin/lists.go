@@ -153,7 +153,7 @@ const scanned = 5000
 func (s *Server) tasks(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
 	q := newQuery(r, "all", "kind", "assigned", "after", "limit")
 	want := desk.TaskQuery{OpenOnly: !q.flag("all"), After: credit.TaskID(q.number("after")), Limit: maxPage}
-	kind, assigned, limit := q.text("kind"), q.text("assigned"), q.limit()
+	kind, assigned, limit := oneOf(q, "kind", credit.TaskKinds()), q.text("assigned"), q.limit()
 	if q.fault != nil {
 		return nil, q.fault
 	}
@@ -165,7 +165,7 @@ func (s *Server) tasks(_ http.ResponseWriter, r *http.Request, who desk.Actor) (
 		}
 		for _, t := range got {
 			want.After = t.ID
-			if (kind != "" && string(t.Kind) != kind) || (assigned != "" && t.Assigned != assigned) {
+			if (kind != "" && t.Kind != kind) || (assigned != "" && t.Assigned != assigned) {
 				continue
 			}
 			if out.Items = append(out.Items, taskOf(t)); len(out.Items) == limit {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"creditonce/credit"
 	"creditonce/internal/desk"
@@ -44,7 +45,7 @@ func problemOf(err error) *Problem {
 	case errors.As(err, &silent):
 		return &Problem{"No complete answer", statusNoAnswer, "no_answer", err.Error()}
 	case errors.Is(err, credit.ErrInvalid):
-		return &Problem{"Cannot be understood", statusInvalid, "invalid", err.Error()}
+		return &Problem{"Cannot be understood", statusInvalid, "invalid", strings.TrimSuffix(err.Error(), ": "+credit.ErrInvalid.Error())}
 	case errors.Is(err, credit.ErrNotFound):
 		return &Problem{"There is no such record", http.StatusNotFound, "not_found", err.Error()}
 	case errors.Is(err, credit.ErrConflict):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,14 +31,17 @@ func (a act) command(p *Process) *cobra.Command {
 	if a.flags != nil {
 		a.flags(cmd)
 	}
-	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
+	var what admin.Act
+	o.check = func(cmd *cobra.Command, given []string) (err error) {
 		if a.reasoned && strings.TrimSpace(reason) == "" {
 			return usagef("no --reason; say why in a few words: it stands in the record for ever")
 		}
-		what, err := a.make(cmd, given)
-		if err != nil {
+		if what, err = a.make(cmd, given); err != nil {
 			return err
 		}
+		return timesOf(what)
+	}
+	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, _ []string) error {
 		what.Reason = reason
 		out, err := c.Submit(cmd.Context(), what)
 		if err != nil {
@@ -46,6 +50,18 @@ func (a act) command(p *Process) *cobra.Command {
 		return show(o, out, outcomeSheet)
 	})
 	return cmd
+}
+
+// timesOf refuses a time that the service would not understand.
+func timesOf(what admin.Act) error {
+	for _, name := range []string{"cutover", "received_at"} {
+		if text := what.Params[name]; text != "" {
+			if _, err := time.Parse(time.RFC3339, text); err != nil {
+				return usagef("--%s %q is no time; write it as 2026-12-01T06:00:00Z", strings.ReplaceAll(name, "_", "-"), text)
+			}
+		}
+	}
+	return nil
 }
 
 // about makes an act on the numbered record that the first argument names.
@@ -264,7 +280,13 @@ func noteCommand(p *Process) *cobra.Command {
 		use: "note TASK --text TEXT", short: "Write a note on a task", words: 1, long: "note adds a sentence to a task, with your name and the time.",
 		example: "  creditonce tasks note 3 --text 'asked the provider'",
 		flags:   func(cmd *cobra.Command) { cmd.Flags().String("text", "", "what to note (required)") },
-		make:    about("task.note", "task/", "text"),
+		make: func(cmd *cobra.Command, given []string) (admin.Act, error) {
+			out, err := about("task.note", "task/", "text")(cmd, given)
+			if err == nil && strings.TrimSpace(out.Params["text"]) == "" {
+				return out, usagef("no --text; nothing was noted: say in --text what there is to note")
+			}
+			return out, err
+		},
 	}.command(p)
 }
 

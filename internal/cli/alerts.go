@@ -90,10 +90,13 @@ func alertsTestCommand(p *Process) *cobra.Command {
 	o := operated(p, cmd)
 	var wait time.Duration
 	cmd.Flags().DurationVar(&wait, "wait", time.Minute, "how long to wait for the result")
-	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, _ []string) error {
+	o.check = func(*cobra.Command, []string) error {
 		if wait <= 0 || wait > longestTrial {
 			return usagef("--wait %s: give a time above 0 and up to %s", wait, longestTrial)
 		}
+		return nil
+	}
+	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, _ []string) error {
 		out, err := c.Submit(cmd.Context(), admin.Act{Kind: "alerts.test", Subject: "alerts"})
 		if err != nil {
 			return err

@@ -156,3 +156,56 @@ func TestCSVOfOneRecord_IsRefusedBeforeAnythingIsDone(t *testing.T) {
 		t.Errorf("something was done: %+v", d.acts)
 	}
 }
+
+// What is wrong with a command line is said as that, also where no service is known.
+func TestWrongCommandLines_AreSaidBeforeTheServiceIsLookedFor(t *testing.T) {
+	t.Parallel()
+	for line, says := range map[string]string{
+		"hold":                                 "no --reason",
+		"credits hold x --reason r":            "no number",
+		"proposals reject 5":                   "no --reason",
+		"people bootstrap a b --reason r":      "is no person",
+		"people bootstrap a b":                 "no --reason",
+		"tasks note 3":                         "no --text",
+		"tasks note 3 --text ''":               "no --text",
+		"go-live --cutover soon --reason r":    `--cutover "soon" is no time`,
+		"alerts test --wait 2h":                "up to 10m0s",
+		"status -o csv":                        "no CSV",
+		"status -o xml":                        "table, json, jsonl\n",
+		"credits list -o xml":                  "table, json, jsonl, csv",
+		"deposit manual --client c --reason r": "no --server",
+		"deposit manual --client c --server s --login 1 --amount 1.00 --currency USD --bank-reference f --received-at monday --reason r": `--received-at "monday" is no time`,
+	} {
+		if got := run(shellWords(line)...); got.code != ExitUsage || !strings.Contains(got.stderr, says) || got.stdout != "" {
+			t.Errorf("%s: %+v, want exit 2 and %q", line, got, says)
+		}
+	}
+}
+
+func TestSocketThatIsNone_IsSaidSo(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run("status", "--socket", file); got.code != ExitNoAnswer || !strings.Contains(got.stderr, file+" is no socket") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatTheServiceDoesNotUnderstand_IsSaidInWords(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, true)
+	f.refused(ExitUsage, `kind "bogus" is none of [held failed`, "carl", "tasks", "list", "--kind", "bogus")
+	got := f.refused(ExitUsage, `there is no role "king"; the roles are viewer or operator or maker or checker or admin`, "anna",
+		"people", "add", "fred", "--name", "Fred", "--role", "king", "--reason", "joins")
+	if strings.Contains(got.stderr, ": invalid") {
+		t.Errorf("%+v", got)
+	}
+	if text := f.as("dave", "people", "me").stderr; text == "" {
+		t.Error("nothing is said to a user without a socket")
+	}
+	if text := f.ok("carl", "status"); !strings.Contains(text, "nobody is told: the configuration has no section alerts") {
+		t.Errorf("status:\n%s", text)
+	}
+}

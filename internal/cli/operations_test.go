@@ -3,8 +3,11 @@ package cli
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"creditonce/credit"
 )
 
 // The operators' guide explains every kind of task and every reason to hold a credit.
@@ -23,6 +26,9 @@ func TestOperationsGuide_ExplainsEveryTaskAndHold(t *testing.T) {
 			t.Fatalf("%s: only %d words found", tt.file, len(words))
 		}
 		for _, w := range words {
+			if strings.HasSuffix(tt.file, "task.go") && !slices.Contains(credit.TaskKinds(), credit.TaskKind(w[1])) {
+				t.Errorf("credit.TaskKinds leaves out %s", w[1])
+			}
 			if !strings.Contains(guide, "`"+w[1]+"`") {
 				t.Errorf("docs/operations.md does not explain %s of %s", w[1], tt.file)
 			}

@@ -29,6 +29,15 @@ type operator struct {
 	socket string
 	output string
 	single bool // the answer is one record with all that belongs to it: no CSV
+	check  func(cmd *cobra.Command, given []string) error
+}
+
+// forms are the values that -o may have.
+func (o *operator) forms() []string {
+	if o.single {
+		return []string{outTable, outJSON, outLines}
+	}
+	return outputs()
 }
 
 // operated adds the flags of a command that asks the service. With lists its answer has the formats of -o.
@@ -53,9 +62,14 @@ func (o *operator) run(do func(cmd *cobra.Command, c *admin.Client, given []stri
 	return func(cmd *cobra.Command, given []string) error {
 		switch {
 		case !slices.Contains(outputs(), o.output):
-			return usagef("-o %q is not known; give one of: %s", o.output, strings.Join(outputs(), ", "))
+			return usagef("-o %q is not known; give one of: %s", o.output, strings.Join(o.forms(), ", "))
 		case o.single && o.output == outCSV: // refused before anything is done
 			return usagef("one record with all that belongs to it has no CSV; nothing was done: give -o json, or use list -o csv")
+		}
+		if o.check != nil { // what is wrong with the command line is said first, wherever the service is
+			if err := o.check(cmd, given); err != nil {
+				return o.explain(err)
+			}
 		}
 		path, err := o.path()
 		if err != nil {
@@ -142,9 +156,6 @@ func inForm(p *Process, output string, code int, problem *admin.Problem) error {
 
 // refusalText says of a refusal that it is one: the sentence alone may read like a result.
 func refusalText(p *admin.Problem) string {
-	if p.Code == "nobody" && strings.Contains(p.Detail, "names the first two") {
-		return "refused (" + p.Code + "): " + p.Detail + ", with: creditonce people bootstrap"
-	}
 	if p.Status == http.StatusForbidden {
 		return "refused (" + p.Code + "): " + p.Detail
 	}

@@ -113,11 +113,12 @@ func bootstrapCommand(p *Process) *cobra.Command {
 	o := operatedOne(p, cmd)
 	var reason string
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record (required)")
-	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
+	var b admin.Bootstrap
+	o.check = func(_ *cobra.Command, given []string) error {
 		if strings.TrimSpace(reason) == "" {
 			return usagef("no --reason; say why in a few words: it stands in the record for ever")
 		}
-		b := admin.Bootstrap{Reason: reason}
+		b = admin.Bootstrap{Reason: reason}
 		for _, text := range given {
 			who, err := parsePerson(text)
 			if err != nil {
@@ -125,6 +126,9 @@ func bootstrapCommand(p *Process) *cobra.Command {
 			}
 			b.People = append(b.People, who)
 		}
+		return nil
+	}
+	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, _ []string) error {
 		out, err := c.Bootstrap(cmd.Context(), b)
 		if err != nil {
 			return err

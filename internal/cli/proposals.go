@@ -113,10 +113,13 @@ func rejectCommand(p *Process) *cobra.Command {
 	o := operatedOne(p, cmd)
 	var reason string
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record (required)")
-	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
+	o.check = func(*cobra.Command, []string) error {
 		if strings.TrimSpace(reason) == "" {
 			return usagef("no --reason; say why in a few words: it stands in the record for ever")
 		}
+		return nil
+	}
+	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
 		gone, err := c.Reject(cmd.Context(), given[0], admin.Verdict{Reason: reason})
 		if err != nil {
 			return err

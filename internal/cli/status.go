@@ -50,6 +50,8 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 	}
 	if s.Service.Alarms >= 0 {
 		head.add("alarms", fmt.Sprintf("%d not delivered yet", s.Service.Alarms))
+	} else {
+		head.add("alarms", "nobody is told: the configuration has no section alerts")
 	}
 	if err := head.write(w, ""); err != nil {
 		return err

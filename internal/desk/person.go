@@ -106,7 +106,7 @@ func checkPerson(p Person, others []Person) error {
 	}
 	for _, r := range p.Roles {
 		if !slices.Contains(Roles(), r) {
-			return fmt.Errorf("person %s: there is no role %q: %w", p.ID, r, credit.ErrInvalid)
+			return fmt.Errorf("person %s: there is no role %q; the roles are %s: %w", p.ID, r, roleList(Roles()), credit.ErrInvalid)
 		}
 	}
 	for _, u := range p.Users {
