@@ -109,7 +109,7 @@ func (st *Standing) weigh(s credit.Settings, g *Guard, t *testimony, broken erro
 		st.Doubt = broken.Error()
 	case broken != nil: // its disk does not answer; until it does, no claim can be written on it
 		st.Wait = broken.Error() + quarantine
-	case t == nil && st.Claims == 0: // never claimed: made
+	case t == nil && st.Claims == 0 && s.Place == nil: // a new store: made. An earlier start would have left one
 	case t == nil:
 		st.Wait = fmt.Sprintf("the witness %s is missing", g.Witness) + quarantine
 	case t.Next != nil && t.Next.Instance == s.Instance && t.Next.Claims == st.Claims: // the restore came through

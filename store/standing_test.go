@@ -328,6 +328,28 @@ func TestWitness_OneBatchAheadOrMissingWaitsForTheQuarantine(t *testing.T) {
 	}
 }
 
+// An older file of before the first claim says that it never claimed. With its witness gone too, nothing but the pin of an
+// earlier start tells it from a new store.
+func TestH20_AFileOfBeforeTheFirstClaimWithoutItsWitnessWaits(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.start()
+	h.stop()
+	b, err := os.ReadFile(h.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	h.pay(1)
+	h.stop()
+	if err := errors.Join(os.WriteFile(h.path, b, 0o600), os.Remove(h.guard.Witness)); err != nil {
+		t.Fatal(err)
+	}
+	if s := h.start(); s.Doubt != "" || !strings.Contains(s.Wait, "is missing") {
+		t.Errorf("standing %+v", s)
+	}
+}
+
 func TestWitness_AnythingElseIsDoubt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
