@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(writerEnv); path != "" {
 		writeForEver(path)
 	}
+	if spec := os.Getenv(restoreEnv); spec != "" {
+		restoreAndDie(spec)
+	}
 	os.Exit(m.Run())
 }
 

@@ -14,7 +14,7 @@ import (
 
 // migrate brings an older schema to this program's, and refuses what this program does not know how to keep. The file as it
 // was is kept beside it under a name with its version; the change itself is one transaction, so a crash leaves the one or the
-// other (hole H24).
+// other (hole H24). Without a path nothing is kept.
 func migrate(path string, b *bolt.DB) error {
 	found, err := schemaOf(b)
 	if err != nil {
@@ -26,8 +26,10 @@ func migrate(path string, b *bolt.DB) error {
 	case found < 1:
 		return &SchemaError{found, "version 1 is the first that exists, so the file is damaged; restore a backup"}
 	case found < schemaVersion:
-		if err := keepOld(path, b, found); err != nil {
-			return fmt.Errorf("keep a copy before the change from schema version %d: %w", found, err)
+		if path != "" {
+			if err := keepOld(path, b, found); err != nil {
+				return fmt.Errorf("keep a copy before the change from schema version %d: %w", found, err)
+			}
 		}
 		if err := b.Update(func(tx *bolt.Tx) error { return raise(tx, found) }); err != nil {
 			return fmt.Errorf("change from schema version %d to %d: %w", found, schemaVersion, err)

@@ -177,7 +177,11 @@ func (db *DB) Close(ctx context.Context) error {
 	}
 	db.closed = true
 	db.packer.close()
-	if err := errors.Join(db.bolt.Close(), unlock(db.lock)); err != nil {
+	err := db.bolt.Close()
+	if db.lock != nil {
+		err = errors.Join(err, unlock(db.lock))
+	}
+	if err != nil {
 		return fmt.Errorf("close store %s: %w", db.path, err)
 	}
 	return nil

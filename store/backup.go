@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"creditonce/credit"
+)
+
+// Content is what a store file holds, in numbers.
+type Content struct {
+	StoreID     string
+	Environment string
+	Mode        credit.Mode
+	Newest      time.Time // of the newest record that is kept in order, UTC
+	Claims      uint64    // ever made
+	Counts      Counts
+}
+
+// BackupReport tells what a backup is.
+type BackupReport struct {
+	Path   string
+	Bytes  int64
+	SHA256 string // hex
+	Content
+}
+
+// ErrFileExists says that a backup never replaces a file.
+var ErrFileExists = errors.New("there is a file with this name already; a backup never replaces one")
+
+// Backup writes the store as it is at this moment to a new file, while it is in use. The file gets its name only when it is
+// whole, on disk and verified; there is never another file under it. step may be nil; it is called with the name of each
+// boundary of protocol-holes.md §3.4 that is passed.
+func (db *DB) Backup(ctx context.Context, to string, step func(string)) (BackupReport, error) {
+	r, err := db.backup(ctx, to, step)
+	if err != nil {
+		return BackupReport{}, fmt.Errorf("back up to %s: %w", to, err)
+	}
+	return r, nil
+}
+
+func (db *DB) backup(ctx context.Context, to string, step func(string)) (r BackupReport, err error) {
+	if _, err := os.Lstat(to); err == nil {
+		return r, ErrFileExists
+	}
+	f, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*.partial")
+	if err != nil {
+		return r, err
+	}
+	partial := f.Name()
+	defer func() { err = errors.Join(err, removeIfThere(partial)) }()
+	sum := sha256.New()
+	err = db.read(ctx, func(tx *bolt.Tx) error {
+		n, err := tx.WriteTo(io.MultiWriter(f, sum, untilEnd{ctx}))
+		r.Bytes = n
+		return err
+	})
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return r, err
+	}
+	r.Path, r.SHA256 = to, hex.EncodeToString(sum.Sum(nil))
+	if r.Content, err = VerifyFile(ctx, partial, nil); err != nil {
+		return r, fmt.Errorf("the copy is not whole: %w", err)
+	}
+	call(step, StepBackedUp)
+	// A link fails where the name is taken, which a rename would not.
+	if err := os.Link(partial, to); errors.Is(err, fs.ErrExist) {
+		return r, ErrFileExists
+	} else if err != nil {
+		if err := os.Rename(partial, to); err != nil {
+			return r, err
+		}
+	}
+	return r, syncFile(filepath.Dir(to))
+}
+
+// The boundaries of backup and restore (protocol-holes.md §3.4).
+const (
+	StepBackedUp = "B22.backup_written"
+	StepMarked   = "B23.restore_marked"   // the copy is marked and moved, and is not in the store's place yet
+	StepWarned   = "B23.witness_warned"   // the witness knows what is to come
+	StepKept     = "B23.old_store_kept"   // the old store has its second name
+	StepReplaced = "B23.store_replaced"   // the marked copy is in the store's place, and nothing has opened it yet
+	StepRestored = "B23.restore_finished" // the witness tells of it
+)
+
+func call(step func(string), name string) {
+	if step != nil {
+		step(name)
+	}
+}
+
+// untilEnd stops a copy when ctx ends.
+type untilEnd struct{ ctx context.Context }
+
+func (u untilEnd) Write(b []byte) (int, error) { return len(b), u.ctx.Err() }
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// FoundError says that a store file does not agree with itself.
+type FoundError struct{ Report Report }
+
+// Error implements error.
+func (e *FoundError) Error() string {
+	return fmt.Sprintf("%d findings, the first: %s", len(e.Report.Findings)+e.Report.More, e.Report.Findings[0])
+}
+
+// VerifyFile checks a store file that nobody has open, and changes nothing. A file of an older schema is only read as far as
+// its pages go. A damaged file is an error, never a panic; a check that hangs on one ends with ctx.
+func VerifyFile(ctx context.Context, path string, progress func(done, total int)) (Content, error) {
+	type answer struct {
+		content Content
+		err     error
+	}
+	ended := make(chan answer, 1)
+	go func() {
+		c, err := readFile(ctx, path, func(db *DB) (Content, error) { return db.check(ctx, progress) })
+		ended <- answer{c, err}
+	}()
+	select {
+	case a := <-ended:
+		return a.content, a.err
+	case <-ctx.Done():
+		return Content{}, fmt.Errorf("the check of %s did not end in time: %w", path, ctx.Err())
+	}
+}
+
+// readFile opens a file for reading alone.
+func readFile(ctx context.Context, path string, use func(*DB) (Content, error)) (c Content, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the file is damaged: %w", panicError(p))
+		}
+	}()
+	info, err := os.Stat(path)
+	if err != nil {
+		return c, err
+	}
+	if err := whole(path, info.Size()); err != nil {
+		return c, err
+	}
+	b, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: boltLockTimeout, ReadOnly: true})
+	if err != nil {
+		return c, fmt.Errorf("open it for reading: %w", err)
+	}
+	version, err := schemaOf(b)
+	switch {
+	case err != nil:
+	case version > schemaVersion:
+		err = &SchemaError{version, "use the program version that wrote it, or a newer one"}
+	case version < schemaVersion:
+		if findings := pageFindings(b); len(findings) > 0 {
+			err = errors.New(findings[0])
+		}
+	default:
+		return useFile(ctx, path, b, use)
+	}
+	return c, errors.Join(err, b.Close())
+}
+
+// useFile reads an open file, and closes it.
+func useFile(ctx context.Context, path string, b *bolt.DB, use func(*DB) (Content, error)) (c Content, err error) {
+	db, err := private(path, b)
+	if err != nil {
+		return c, errors.Join(err, b.Close())
+	}
+	c, err = use(db)
+	return c, errors.Join(err, db.Close(context.WithoutCancel(ctx)))
+}
+
+// private is a DB on a file that nobody else knows: without lock, guard and floors.
+func private(path string, b *bolt.DB) (*DB, error) {
+	packer, err := newPacker()
+	if err != nil {
+		return nil, err
+	}
+	g := &gauge{path: path, bolt: b, pageSize: b.Info().PageSize}
+	db := &DB{path: path, bolt: b, committer: newCommitter(b, g.measure, defaultQueue, defaultBatch), gauge: g, packer: packer}
+	go db.committer.loop()
+	return db, nil
+}
+
+// check verifies everything and counts.
+func (db *DB) check(ctx context.Context, progress func(done, total int)) (c Content, err error) {
+	report, err := db.Verify(ctx, progress)
+	if err != nil {
+		return c, err
+	}
+	if !report.Clean() {
+		return c, &FoundError{report}
+	}
+	return db.content(ctx)
+}
+
+// content counts.
+func (db *DB) content(ctx context.Context) (c Content, err error) {
+	err = db.read(ctx, func(tx *bolt.Tx) error {
+		s, err := readSettings(tx)
+		if err != nil {
+			return err
+		}
+		c.StoreID, c.Environment, c.Mode = s.StoreID, s.Environment, s.Mode
+		if c.Newest, err = newestRecord(tx, s); err != nil {
+			return err
+		}
+		if c.Claims, err = readClaims(tx); err != nil {
+			return err
+		}
+		c.Counts, err = readCounts(tx)
+		return err
+	})
+	return c, err
+}
