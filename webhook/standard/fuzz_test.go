@@ -1,7 +1,10 @@
 package standard_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"math/big"
 	"net/http"
 	"strings"
 	"testing"
@@ -33,12 +36,48 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
+// compareReaders reads a paid message once more, with encoding/json and nothing of the mapping: both see the same money.
+func compareReaders(t *testing.T, body []byte, facts credit.Facts) {
+	t.Helper()
+	var message struct {
+		Data struct {
+			ID     any
+			Amount map[string]any
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&message); err != nil {
+		t.Fatalf("paid, and encoding/json cannot read it: %v", err)
+	}
+	text, ok := message.Data.Amount["value"].(string)
+	want, number := new(big.Rat).SetString(text)
+	got, _ := new(big.Rat).SetString(facts.Parts[0].Amount.Decimal())
+	if !ok || !number || got.Cmp(want) != 0 || strings.ContainsAny(text, "eE/_xX+") {
+		t.Fatalf("the amount is %q, read as %s", text, facts.Parts[0].Amount)
+	}
+	if currency := fmt.Sprint(message.Data.Amount["currency"]); !strings.EqualFold(currency, facts.Parts[0].Amount.Currency()) {
+		t.Fatalf("currency %q, read as %s", currency, facts.Parts[0].Amount)
+	}
+	if id := fmt.Sprint(message.Data.ID); facts.Payment != id {
+		t.Fatalf("the payment is %q, read as %q", id, facts.Payment)
+	}
+}
+
 // FuzzMap never panics, and whatever it calls paid has all that a row needs and can be stored.
 func FuzzMap(f *testing.F) {
 	f.Add([]byte(paidMessage))
 	f.Add([]byte(refundMessage))
 	f.Add([]byte(`{"type":"payment.created","timestamp":1,"data":{"live":false,"merchant":"a","status":"b"}}`))
 	f.Add([]byte(`{"data":{"amount":null,"amount":{}}}`))
+	for _, amount := range []string{
+		`"1e3"`, `"-0"`, `"-5"`, `"0"`, `"0.001"`, `"500.000"`, `"NaN"`, `500`, `1e309`, `null`, `"500,00"`, `" 5"`, `"٥"`, `"9007199254740993.01"`, `"5","value":"6"`, `"5","Value":"6"`,
+	} {
+		f.Add([]byte(strings.Replace(paidMessage, `"500.00"`, amount, 1)))
+	}
+	for _, currency := range []string{"JPY", "KWD", "UGX", "USDT", "uſd", "", "xxx"} {
+		f.Add([]byte(strings.Replace(paidMessage, "usd", currency, 1)))
+	}
 	p := reader(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		m, err := p.Map(signedID, body)
@@ -57,6 +96,7 @@ func FuzzMap(f *testing.F) {
 			if len(facts.Parts) != 1 || facts.Parts[0].Amount.Sign() <= 0 || facts.Payment == "" || facts.Parts[0].ID == "" {
 				t.Fatalf("paid without what a row needs: %+v", m)
 			}
+			compareReaders(t, body, facts)
 		case credit.EffectRefund, credit.EffectDispute:
 			if facts.Payment == "" || len(facts.Parts) != 0 {
 				t.Fatalf("reversal of no payment: %+v", m)
