@@ -76,6 +76,8 @@ func TestUsageErrors_SayWhatToDoAndDoNothing(t *testing.T) {
 		{[]string{"keys", "nwe"}, `"nwe" is not a command of creditonce keys`},
 		{[]string{"help", "chek"}, "did you mean check?"},
 		{[]string{"help", "keys", "nwe"}, `"nwe" is not a command of creditonce keys`},
+		{[]string{"completion", "nosh"}, `"nosh" is not a command of creditonce completion`},
+		{[]string{"completion"}, "Usage:"},
 		{[]string{"check", "--fast"}, "unknown flag: --fast"},
 		{[]string{"check", "a", "b"}, "accepts at most 1 arg"},
 		{[]string{"version", "x"}, "unknown command"},

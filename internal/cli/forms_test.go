@@ -209,3 +209,12 @@ func TestWhatTheServiceDoesNotUnderstand_IsSaidInWords(t *testing.T) {
 		t.Errorf("status:\n%s", text)
 	}
 }
+
+func TestSign_SaysWhatIsWrongWithAnAmountInWords(t *testing.T) {
+	t.Parallel()
+	path := firm(t, `api: {keys: [{name: portal, sha256: "`+strings.Repeat("0", 64)+`", scopes: ["deposits:write"]}]}`)
+	got := run("sign", "--config", path, "--amount", "1.001", "--currency", "USD", "--code", "order-0001")
+	if got.code != ExitUsage || !strings.HasSuffix(got.stderr, "has 3 decimal places, USD has 2\n") {
+		t.Errorf("%+v", got)
+	}
+}

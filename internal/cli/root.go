@@ -109,6 +109,7 @@ func newRoot(p *Process) *cobra.Command {
 			cmd.RunE, cmd.Example = help, "  creditonce help keys new\n  creditonce help exit-codes"
 		case "completion":
 			explainCompletion(cmd)
+			asGroup(cmd)
 		}
 	}
 	return root
@@ -142,13 +143,19 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 
 // group makes a command that only holds others: alone it is a usage error that shows them.
 func group(use, short string, children ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: knownCommand}
+	cmd := &cobra.Command{Use: use, Short: short}
+	asGroup(cmd)
+	cmd.AddCommand(children...)
+	return cmd
+}
+
+// asGroup makes a command that only holds others say so: alone it is a usage error, and so is a word that is none of them.
+func asGroup(cmd *cobra.Command) {
+	cmd.Args = knownCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		_, _ = fmt.Fprint(cmd.ErrOrStderr(), cmd.UsageString())
 		return exitWith(ExitUsage, nil)
 	}
-	cmd.AddCommand(children...)
-	return cmd
 }
 
 // args makes a check for the number of arguments whose failure is a usage error.

@@ -148,13 +148,16 @@ func (s signing) stripe(p *Process, c *config.Config, from config.Provider) (sig
 func (s signing) minor(from config.Provider) (int64, error) {
 	amount, err := app.ProviderAmount(from, s.amount, strings.ToUpper(s.currency))
 	if err != nil {
-		return 0, usagef("--amount %s --currency %s: %w", s.amount, s.currency, err)
+		return 0, usagef("--amount %s --currency %s: %s", s.amount, s.currency, inWords(err))
 	}
 	if units := amount.Units(); units.IsInt64() && units.Int64() < 1<<53 {
 		return units.Int64(), nil
 	}
 	return 0, usagef("--amount %s: want less than 2^53 minor units", s.amount)
 }
+
+// inWords leaves out the mark by which programs know the class of an error.
+func inWords(err error) string { return strings.TrimSuffix(err.Error(), ": invalid") }
 
 func newMaker(p *Process) (*fakepsp.Maker, error) {
 	var seed [32]byte

@@ -19,7 +19,7 @@ func standardEvents() []string { return []string{"paid", "refund", "dispute"} }
 func (s signing) standard(p *Process, c *config.Config, from config.Provider) (signed, error) {
 	amount, err := app.ProviderAmount(from, s.amount, strings.ToUpper(s.currency))
 	if err != nil {
-		return signed{}, usagef("--amount %s --currency %s: %w", s.amount, s.currency, err)
+		return signed{}, usagef("--amount %s --currency %s: %s", s.amount, s.currency, inWords(err))
 	}
 	maker, err := newMaker(p)
 	if err != nil {
