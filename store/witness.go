@@ -126,26 +126,40 @@ func writeSlot(path string, t testimony) (err error) {
 		return fmt.Errorf("%d bytes do not fit in a slot", len(b))
 	}
 	b = append(append(b, bytes.Repeat([]byte{' '}, slotLen-1-len(b))...), '\n')
-	fresh := false
 	f, err := os.OpenFile(path, os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		fresh = true
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		return firstSlot(path, b, t.Turn)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt(b, int64(t.Turn%2)*slotLen)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	return putSlot(f, b, t.Turn)
+}
+
+// putSlot writes a slot into its half of the file, and closes the file.
+func putSlot(f *os.File, slot []byte, turn uint64) error {
+	_, err := f.WriteAt(slot, int64(turn%2)*slotLen)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// firstSlot makes the file. It appears whole or not at all: an empty one would be nobody's witness, and the next start would
+// refuse it.
+func firstSlot(path string, slot []byte, turn uint64) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	if fresh {
-		return errors.Join(syncFile(filepath.Dir(path)), syncFile(filepath.Dir(filepath.Dir(path))))
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
 	}
-	return nil
+	if err := putSlot(f, slot, turn); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return errors.Join(syncFile(folder), syncFile(filepath.Dir(folder)))
 }
 
 // strangerError says that somebody else works where this process does: it must end at once.
