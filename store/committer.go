@@ -90,6 +90,7 @@ func (c *committer) enqueue(op *operation) error {
 // loop runs until the queue is closed and empty. Should a caller's function end this goroutine (runtime.Goexit, as
 // a test's FailNow does), the store stops as after a commit error, and nobody waits for ever.
 func (c *committer) loop() {
+	ownThread()
 	var batch []*operation
 	left := true
 	defer close(c.ended)

@@ -80,7 +80,7 @@ func (d *deposit) most() int {
 }
 
 func newDeposit(i int, rng *rand.Rand) *deposit {
-	d := &deposit{index: i, way: ordinary, Account: AccountAt(rng.IntN(AccountCount)), minor: 2_000 + int64(i)}
+	d := &deposit{index: i, way: ordinary, Account: AccountAt(rng.IntN(AccountCount)), minor: lowest + int64(i)}
 	switch n := rng.IntN(100); {
 	case n < 8:
 		d.way = paidFirst
@@ -104,7 +104,8 @@ func (d *deposit) amount() string {
 
 const (
 	workers = 5
-	mostOf  = 200 // deposits in a world: what must settle takes its time
+	lowest  = 2_000 // minor units; each deposit is one more than the one before
+	mostOf  = 200   // deposits in a world: what must settle takes its time
 )
 
 // Load makes and pays deposits until ctx ends, and ends what it has begun: it repeats every request until it is answered,
@@ -134,6 +135,23 @@ func (w *World) work(ctx context.Context, rng *rand.Rand) error {
 			return fmt.Errorf("deposit %d (%s): %w", d.index, d.way, err)
 		}
 		_ = Pause(ctx, between(rng, 60, 240)) // the loop sees its end
+	}
+	return nil
+}
+
+// One makes one ordinary deposit, pays it and waits until it is credited or in front of a person, or ctx ends.
+func (w *World) One(ctx context.Context) error {
+	w.mu.Lock()
+	i := len(w.deposits)
+	d := &deposit{index: i, way: ordinary, Account: AccountAt(i % AccountCount), minor: lowest + int64(i)}
+	w.deposits = append(w.deposits, d)
+	w.mu.Unlock()
+	if err := w.play(ctx, d); err != nil {
+		return err
+	}
+	rests := map[string]bool{}
+	if !Until(ctx, patience, func(ctx context.Context) bool { return w.atRest(ctx, rests, d) }) {
+		return fmt.Errorf("deposit %s does not come to rest: %w", d.code, ctx.Err())
 	}
 	return nil
 }

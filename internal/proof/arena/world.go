@@ -153,8 +153,10 @@ func (w *World) Launch(ctx context.Context, l Life) (*stage.Child, error) {
 func (w *World) hear(line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// The log is for people who look afterwards; a full disk must not stop the harness.
-	_, _ = fmt.Fprintln(w.log, line)
+	if w.log != nil {
+		// The log is for people who look afterwards; a full disk must not stop the harness.
+		_, _ = fmt.Fprintln(w.log, line)
+	}
 	if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.Contains(line, `"level":"panic"`) {
 		w.panics = append(w.panics, line)
 	}
@@ -185,7 +187,7 @@ func (w *World) Stop() error {
 	return err
 }
 
-// Close ends everything. The folder stays.
+// Close ends everything, also when called again. The folder stays.
 func (w *World) Close() error {
 	var errs []error
 	for _, c := range []*stage.Child{w.Serve, w.pspChild, w.mt5Child} {
@@ -200,6 +202,7 @@ func (w *World) Close() error {
 	}
 	if w.log != nil {
 		errs = append(errs, w.log.Close())
+		w.log = nil
 	}
 	return errors.Join(errs...)
 }
@@ -256,23 +259,26 @@ func (w *World) Rest(ctx context.Context, limit time.Duration) bool {
 		if st, err := w.PSP.Status(ctx); err != nil || st.Outstanding > 0 {
 			return false
 		}
-		return w.atRest(ctx, rests)
+		w.mu.Lock()
+		deposits := append([]*deposit(nil), w.deposits...)
+		w.mu.Unlock()
+		return w.atRest(ctx, rests, deposits...)
 	})
 }
 
-// atRest tells that every deposit is. rests holds those that were seen at rest before.
-func (w *World) atRest(ctx context.Context, rests map[string]bool) bool {
-	w.mu.Lock()
-	deposits := append([]*deposit(nil), w.deposits...)
-	w.mu.Unlock()
+// atRest tells that the deposits are. rests holds those that were seen at rest before.
+func (w *World) atRest(ctx context.Context, rests map[string]bool, deposits ...*deposit) bool {
 	all := true
 	for _, d := range deposits {
-		if rests[d.code] {
+		w.mu.Lock()
+		paid, code := len(d.payments) > 0, d.code
+		w.mu.Unlock()
+		if rests[code] || !paid { // nothing ever becomes of a deposit that its client gave up
 			continue
 		}
-		switch w.portal.state(ctx, d.code) {
+		switch w.portal.state(ctx, code) {
 		case "credited", "review":
-			rests[d.code] = true
+			rests[code] = true
 		default:
 			all = false
 		}
