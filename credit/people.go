@@ -25,8 +25,17 @@ type Guard struct {
 	Live     bool      // a balance call for the row is under way in this process
 }
 
-// settled refuses adopting and closing while a call may still be applied (design §4).
-func (g Guard) settled(row Credit) error {
+// settled refuses adopting and closing while a call may still be applied (design §4): in doubt, and until a restore or
+// takeover has come to the row and started its quarantine, the call can be another instance's.
+func (g Guard) settled(d Dossier) error {
+	row := d.Row
+	switch r := d.Settings.Restore; {
+	case d.Settings.Doubt != nil:
+		return Refuse("doubt", "this may not be the store that the last calls were made from (%s), so another instance may have a call for credit %d under way; restore or take over first",
+			d.Settings.Doubt.Reason, row.ID)
+	case r != nil && r.MovedAt.IsZero() && row.Restore < r.Number:
+		return Refuse("moving", "the credits of before the %s are still being moved; wait and ask again", r.Kind)
+	}
 	if g.Live {
 		return Refuse("live_call", "a call for credit %d is under way; wait until it has ended", row.ID)
 	}
@@ -83,7 +92,7 @@ func Adopt(d Dossier, p People, g Guard, deal Deal, holder ID, comment string) (
 	if err := adoptable(row, deal, holder, comment); err != nil {
 		return Decision{}, err
 	}
-	if err := g.settled(row); err != nil {
+	if err := g.settled(d); err != nil {
 		return Decision{}, err
 	}
 	t := adopted(p, row.State, deal, g.Schedule, g.Timing.Watch)
@@ -120,7 +129,7 @@ func CloseWithoutDeal(d Dossier, p People, g Guard) (Decision, error) {
 	if err := closing.on(row); err != nil {
 		return Decision{}, err
 	}
-	if err := g.settled(row); err != nil {
+	if err := g.settled(d); err != nil {
 		return Decision{}, err
 	}
 	if row.Login != 0 {

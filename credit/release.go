@@ -84,5 +84,5 @@ func releasable(d Dossier, g Guard) error {
 	if d.Settings.Mode != ModeLive {
 		return Refuse("mode", "credit %d was restored; rows are released one by one once the mode is live, now it is %s", row.ID, d.Settings.Mode)
 	}
-	return g.settled(row)
+	return g.settled(d)
 }
