@@ -9,13 +9,14 @@ import (
 // model is one search: a scene, the product's timing on the model's scale, and every decision made so far.
 type model struct {
 	modelScene
-	timing   Timing
-	rows     *rowTable
-	settings *settingsTable
-	made     map[modelKey]modelStep
-	pairs    map[modelPair][2]modelRow
-	payments [2]modelUnit
-	wants    uint32 // bits of modelBreaches that are looked for
+	timing        Timing
+	rows          *rowTable
+	settings      *settingsTable
+	made          map[modelKey]modelStep
+	settledBefore map[modelSettling]modelSettings
+	pairs         map[modelPair][2]modelRow
+	payments      [2]modelUnit
+	wants         uint32 // bits of modelBreaches that are looked for
 }
 
 // modelUnit is one payment.
@@ -33,7 +34,7 @@ func newModel(scene modelScene) *model {
 		scene.quarantine = 3
 	}
 	scene.slowLook = max(scene.slowLook, 1)
-	m := &model{modelScene: scene, timing: DefaultTiming(), made: map[modelKey]modelStep{}, pairs: map[modelPair][2]modelRow{}, wants: ^uint32(0)}
+	m := &model{modelScene: scene, timing: DefaultTiming(), made: map[modelKey]modelStep{}, pairs: map[modelPair][2]modelRow{}, settledBefore: map[modelSettling]modelSettings{}, wants: ^uint32(0)}
 	m.timing.Quarantine = time.Duration(scene.quarantine) * modelTick
 	m.timing.TaskAfter, m.timing.UnsentRetries = 2*modelTick, 2
 	if scene.off.quarantine {

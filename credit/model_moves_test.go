@@ -252,10 +252,6 @@ func (x *modelNext) send(i, u int) {
 		x.record(i, u, OutcomeNotSent, 0, byItself, "{i} sends nothing for payment {p}: the write finds the deadline over; the row is {s}")
 		return
 	}
-	if s.at[i].fenced {
-		x.record(i, u, OutcomeUnknown, 0, byItself, "{i} may not call any more, and what MT5 answers counts for nothing; the row of payment {p} is {s}")
-		return
-	}
 	for k, r := range s.requests[u] {
 		if r.is != reqNone {
 			continue
@@ -392,7 +388,7 @@ func (x *modelNext) verdict(i, u int, v Verdict, ticket uint64, age uint8, byHan
 	}
 	if n != 0 {
 		x.put(&t, i, u, step)
-		if m.rows.of(n).row.State == Unknown && m.rows.of(step.row).row.State == Pending {
+		if m.rows.of(n).row.State == Unknown && m.rows.of(step.row).row.State == Pending && !x.toBeMoved(i) {
 			for _, r := range from.requests[u] {
 				if r.is == reqUnderWay || r.executed() {
 					x.breach(&t, repeatedTooEarly)
@@ -401,6 +397,13 @@ func (x *modelNext) verdict(i, u int, v Verdict, ticket uint64, age uint8, byHan
 		}
 	}
 	x.add(t, class, text, i, u, step.row)
+}
+
+// toBeMoved tells that nothing is claimed before a restore or takeover has made every row unknown that is pending now: a
+// row that becomes pending meanwhile is not repeated by that.
+func (x *modelNext) toBeMoved(i int) bool {
+	s := x.m.settings.kept[x.s.at[i].settings]
+	return s.Doubt != nil || (s.Restore != nil && s.Restore.MovedAt.IsZero())
 }
 
 // crash: the process ends and the next one starts.

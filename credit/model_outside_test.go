@@ -13,10 +13,11 @@ func (x *modelNext) people(i int) {
 		}
 		row := &m.rows.of(n).row
 		byHand := s.hand.is != handNone && int(s.hand.unit) == u
-		if row.State == Failed || row.State == Unknown {
+		ended := s.closed>>u&1 == 1 // people remember what they closed, though a backup may not
+		if !ended && (row.State == Failed || row.State == Unknown) {
 			x.act(i, u, "retry", 0, "people ask {i} to try payment {p} again: the row is {s}")
 		}
-		if row.State == Held {
+		if !ended && row.State == Held {
 			x.act(i, u, "release", 0, "two people release payment {p} at {i}: the row is {s}")
 		}
 		if row.State != Held && row.State != Unknown && row.State != Failed {
@@ -72,36 +73,50 @@ func (x *modelNext) act(i, u int, act string, ticket uint64, text string) {
 
 // modes: what people decide about the whole service.
 func (x *modelNext) modes(i int) {
-	before := x.m.settings.kept[x.s.at[i].settings]
-	g := x.m.guard(modelKey{env: modelEnv{started: x.s.at[i].started}})
-	if after, err := GoLive(before, modelPeople, time.Time{}); err == nil {
-		t := *x.s
+	if t := *x.s; x.settled(&t, i, "go live", byPeople, "two people let {i} go live", func(s Settings, _ Guard) (Settings, error) {
+		return GoLive(s, modelPeople, time.Time{})
+	}) {
 		t.live = true
-		x.settle(&t, i, after, byPeople, "two people let {i} go live")
+		x.edges[len(x.edges)-1].to = t
 	}
-	if after, err := ReleaseMode(before, modelPeople, g); err == nil {
-		t := *x.s
-		x.settle(&t, i, after, byPeople, "two people release the mode of {i}")
-	}
-	if x.m.off.fence || x.s.at[1-i].alive == x.s.at[1-i].fenced {
-		x.takeOver(i, before, g)
-	}
-}
-
-// takeOver: two people say that the store goes on, after the other instance was fenced.
-func (x *modelNext) takeOver(i int, before Settings, g Guard) {
-	after, err := TakeOver(before, modelPeople, g, "password changed", "new", nil)
-	if err == nil {
-		t := *x.s
+	t := *x.s
+	x.settled(&t, i, "release", byPeople, "two people release the mode of {i}", func(s Settings, g Guard) (Settings, error) {
+		return ReleaseMode(s, modelPeople, g)
+	})
+	if x.m.off.fence || !x.s.at[1-i].alive { // the fence comes before the takeover
 		x.older(&t)
-		x.settle(&t, i, after.Settings, byPeople, "two people take {i} over")
+		x.settled(&t, i, "take over", byPeople, "two people take {i} over", func(s Settings, g Guard) (Settings, error) {
+			change, err := TakeOver(s, modelPeople, g, "password changed", "new", nil)
+			return change.Settings, err
+		})
 	}
 }
 
-// settle writes settings.
-func (x *modelNext) settle(t *modelState, i int, s Settings, class uint8, text string) {
-	t.at[i].settings = x.m.settings.keep(s)
+// modelSettling is a decision about the settings.
+type modelSettling struct {
+	what    string
+	before  modelSettings
+	started uint8
+}
+
+// settled makes a decision about the settings, or finds it, and adds what it leads to.
+func (x *modelNext) settled(t *modelState, i int, what string, class uint8, text string, decide func(Settings, Guard) (Settings, error)) bool {
+	m, in := x.m, &t.at[i]
+	k := modelSettling{what, in.settings, in.started}
+	after, ok := m.settledBefore[k]
+	if !ok {
+		after = in.settings
+		if s, err := decide(m.settings.kept[in.settings], m.guard(modelKey{env: modelEnv{started: in.started}})); err == nil {
+			after = m.settings.keep(s)
+		}
+		m.settledBefore[k] = after
+	}
+	if after == in.settings {
+		return false
+	}
+	in.settings = after
 	x.add(*t, class, text, i, 0, 0)
+	return true
 }
 
 // outside: deposits, owners, accounts at MT5 and deals made by hand.

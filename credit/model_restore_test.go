@@ -54,12 +54,7 @@ func (x *modelNext) stores() {
 		t := *s
 		t.idle(0)
 		t.at[0] = modelInstance{}
-		x.add(t, byFault, "{i} is gone for good", 0, 0, 0)
-		if !first.fenced {
-			t := *s
-			t.at[0].fenced = true
-			x.add(t, byPeople, "people fence {i} at MT5", 0, 0, 0)
-		}
+		x.add(t, byFault, "{i} is gone for good, or people fence it at MT5: only what it has sent goes on", 0, 0, 0)
 	}
 }
 
@@ -75,9 +70,10 @@ func (x *modelNext) putBack() {
 	if m.byCommand {
 		t := begin()
 		x.older(&t)
-		mark := Mark{Process: modelEarlier}
-		change := BeginRestore(m.settings.kept[t.at[0].settings], Restore{Kind: FromBackup, At: modelRestored, Mark: mark, Since: modelRestored}, "new", nil)
-		x.settle(&t, 0, change.Settings, byFault, "the copy is restored by the command")
+		x.settled(&t, 0, "restore", byFault, "the copy is restored by the command", func(s Settings, _ Guard) (Settings, error) {
+			r := Restore{Kind: FromBackup, At: modelRestored, Mark: Mark{Process: modelEarlier}, Since: modelRestored}
+			return BeginRestore(s, r, "new", nil).Settings, nil
+		})
 	}
 	if m.byHand {
 		t := begin()
@@ -127,40 +123,38 @@ func (x *modelNext) older(t *modelState) {
 func (x *modelNext) restoring(i int) {
 	m := x.m
 	in := &x.s.at[i]
-	s := m.settings.kept[in.settings]
-	r := s.Restore
+	r := m.settings.kept[in.settings].Restore
 	if r == nil {
 		return
 	}
+	t := *x.s
 	if r.MovedAt.IsZero() && !x.each(i, "move", m.move, "{i} moves payment {p} for the restore: the row is {s}") {
-		x.settled(i, byItself, "{i} has moved every row for the restore", func() (Settings, error) { return RowsMoved(s, r.Number, modelNow) })
+		x.settled(&t, i, "moved", byItself, "{i} has moved every row for the restore", func(s Settings, _ Guard) (Settings, error) {
+			return RowsMoved(s, s.Restore.Number, modelNow)
+		})
+		t = *x.s
 	}
 	if !r.ReleasedAt.IsZero() && r.FreedAt.IsZero() && !x.each(i, "free", m.free, "{i} frees payment {p} after the restore: the row is {s}") {
-		x.settled(i, byItself, "{i} has freed every row after the restore", func() (Settings, error) { return rowsFreed(s, r.Number, modelNow) })
+		x.settled(&t, i, "freed", byItself, "{i} has freed every row after the restore", func(s Settings, _ Guard) (Settings, error) {
+			return rowsFreed(s, s.Restore.Number, modelNow)
+		})
+		t = *x.s
 	}
 	missing := false
 	for u := range m.units {
 		missing = missing || (in.rows[u] == 0 && x.s.old>>u&1 == 1)
 	}
 	if !missing && !m.noResend {
-		x.settled(i, byItself, "{i} has pulled the whole gap", func() (Settings, error) {
+		x.settled(&t, i, "pulled", byItself, "{i} has pulled the whole gap", func(s Settings, _ Guard) (Settings, error) {
 			return GapPulled(s, GapPull{Provider: "stripe-eu", From: modelRestored.Add(-100 * time.Hour), To: modelNow, At: modelNow, By: "pull"})
 		})
+		t = *x.s
 	}
 	if m.people || m.noResend {
-		x.settled(i, byPeople, "a person says that nothing of the gap is missing at {i}", func() (Settings, error) {
+		x.settled(&t, i, "gap checked", byPeople, "a person says that nothing of the gap is missing at {i}", func(s Settings, _ Guard) (Settings, error) {
 			return GapChecked(s, modelPeople, "stripe-eu")
 		})
 	}
-}
-
-func (x *modelNext) settled(i int, class uint8, text string, decide func() (Settings, error)) {
-	after, err := decide()
-	if err != nil {
-		return
-	}
-	t := *x.s
-	x.settle(&t, i, after, class, text)
 }
 
 // each offers a decision on every row of the instance that changes it, and tells whether there is one.

@@ -30,6 +30,10 @@ var modelRulesOff = []modelRule{
 	{small, "answered success is never re-issued", modelScene{units: 1, stayHidden: 4, sureAnswer: true, off: modelOff{successNever: true}}, twoDeals},
 	{quick, "cut-over", modelScene{units: 2, observe: true, before: 1, off: modelOff{cutover: true}}, paidBefore},
 	{small, "boot clock", modelScene{units: 1, hand: true, suspensions: 2, off: modelOff{bootClock: true}}, paidBesideHand},
+	{quick, "a restore moves rows to unknown", modelScene{units: 1, restores: 1, byCommand: true, people: true, off: modelOff{restoreMoves: true}}, paidAfterClosing},
+	{quick, "a file put back by hand is noticed", modelScene{units: 1, restores: 1, byHand: true, off: modelOff{noticed: true}}, twoDeals},
+	{quick, "a copy is noticed", modelScene{units: 1, copied: true, off: modelOff{noticed: true}}, twoDeals},
+	{deep, "the other instance is fenced", modelScene{units: 1, copied: true, off: modelOff{fence: true}}, twoDeals},
 	{deep, "one open row a login alone is redundant", modelScene{units: 2, off: modelOff{oneOpen: true}}, 0},
 }
 

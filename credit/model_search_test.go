@@ -152,7 +152,7 @@ func (z *modelSearch) attended(s *modelState) bool {
 		}
 		for u := range z.m.units {
 			if in.rows[u] == 0 {
-				if s.events[u] > 0 {
+				if s.events[u] > 0 && !z.m.noResend {
 					return false // acknowledged, and not here
 				}
 				continue
@@ -187,7 +187,7 @@ func (m *model) cared(f *modelFile, s Settings) bool {
 func (z *modelSearch) finished(s *modelState) bool {
 	for i := range s.at {
 		for u, n := range s.at[i].rows {
-			if s.at[i].alive && n == 0 && u < z.m.units && s.events[u] > 0 {
+			if s.at[i].alive && n == 0 && u < z.m.units && s.events[u] > 0 && !z.m.noResend {
 				return false
 			}
 			if s.at[i].alive && n != 0 && !z.m.rows.of(n).row.State.Terminal() {

@@ -102,7 +102,6 @@ type modelLook struct {
 // modelInstance is one process with its store.
 type modelInstance struct {
 	alive    bool
-	fenced   bool // MT5 takes no call of it any more
 	waits    bool // its start could not see that the store is the newest one: it claims nothing before the quarantine
 	moved    bool // its portal knows another client of the login
 	deposit  bool // its store has the deposit record
