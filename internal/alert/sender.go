@@ -91,7 +91,7 @@ func (s *Sender) turn(ctx context.Context) time.Duration {
 	}
 	if out.Channel.Sending == 0 {
 		if left := s.left(out); left > 0 {
-			return left
+			return min(left, look) // a test message may come meanwhile, and ends the window
 		}
 		last := out.Notices[len(out.Notices)-1].Notice.ID
 		// From here on the message is what it is: every attempt, of a later process too, has the same notices and id.

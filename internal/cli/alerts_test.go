@@ -213,3 +213,35 @@ func TestTaskOfTheRunningService_ArrivesByMailOnce(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 }
+
+func TestTrialOf_JudgesByTheNumberOfTheMessage(t *testing.T) {
+	t.Parallel()
+	type c = admin.Channel
+	failing := c{Delivered: 3, Sending: 5, Attempts: 2, Failure: "mailbox full"}
+	for name, test := range map[string]struct {
+		now, before c
+		want        string
+	}{
+		"delivered":                              {c{Delivered: 7}, c{Delivered: 3}, trialDelivered},
+		"delivered with later ones":              {c{Delivered: 9}, c{Delivered: 3}, trialDelivered},
+		"not looked at yet":                      {c{Delivered: 6}, c{Delivered: 6}, trialWaiting},
+		"being sent for the first time":          {c{Delivered: 6, Sending: 7}, c{Delivered: 6}, trialWaiting},
+		"an attempt of it failed":                {c{Delivered: 6, Sending: 7, Attempts: 1, Failure: "no"}, c{Delivered: 6}, trialFailed},
+		"an older message fails again and again": {failing, failing, trialBehind},
+		"an older message is still under way":    {c{Delivered: 3, Sending: 5}, c{Delivered: 3, Sending: 5}, trialWaiting},
+	} {
+		if got := trialOf(test.now, test.before, 7); got.Result != test.want {
+			t.Errorf("%s: %+v, want %s", name, got, test.want)
+		}
+	}
+	behind := trialOf(failing, failing, 7)
+	if !strings.Contains(behind.Why, "older messages") || !strings.Contains(behind.Why, "mailbox full") {
+		t.Errorf("%+v", behind)
+	}
+	if err := judged([]trial{{Name: "a", Result: trialWaiting}}, time.Minute); codeOf(err) != ExitNoAnswer || !strings.Contains(err.Error(), "still under way to a") {
+		t.Errorf("waiting: %v", err)
+	}
+	if err := judged([]trial{{Name: "a", Result: trialWaiting}, {Name: "b", Result: trialBehind, Why: "w\x1b"}}, time.Minute); codeOf(err) != ExitFound || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("behind: %v", err)
+	}
+}
