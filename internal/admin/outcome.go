@@ -99,6 +99,10 @@ func actText(a desk.Act) string {
 	case desk.DealGone:
 		server, login := a.Login()
 		return fmt.Sprintf("looks of login %d on %s do not wait for deal %s any more", login, server, a.Params["ticket"])
+	case desk.TakeOver:
+		return "this store goes on; the mode is released once the quarantine is over and every gap is complete"
+	case desk.GapChecked:
+		return "the gap of " + subject + " is complete"
 	case desk.Replay:
 		return subject + " went through the intake again"
 	default:

@@ -25,5 +25,21 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 	for _, t := range st.Tasks {
 		out.TasksByKind = append(out.TasksByKind, TaskCount{Kind: string(t.Kind), Open: t.Open, Oldest: t.Oldest})
 	}
+	restoreOf(st.Settings, &out)
 	return out, nil
+}
+
+// restoreOf fills in what keeps the store from calling, or its rows from going on.
+func restoreOf(s credit.Settings, out *Status) {
+	if s.Doubt != nil {
+		out.Doubt = s.Doubt.Reason
+	}
+	r := s.Restore
+	if r == nil || (!r.ReleasedAt.IsZero() && !r.FreedAt.IsZero()) {
+		return
+	}
+	out.Restore = &Restore{Kind: string(r.Kind), At: r.At, Since: r.Since, MovedAt: r.MovedAt, ReleasedAt: r.ReleasedAt, Gaps: []Gap{}}
+	for _, g := range r.Gaps {
+		out.Restore.Gaps = append(out.Restore.Gaps, Gap{Provider: g.Provider, From: g.From, To: g.To, Complete: g.Complete, By: g.By})
+	}
 }

@@ -144,12 +144,17 @@ type Found struct {
 
 // Status is one screen about the whole service.
 type Status struct {
-	Environment string         `json:"environment"`
-	Mode        string         `json:"mode"`
-	ModeReason  string         `json:"mode_reason,omitempty"`
-	ModeBy      string         `json:"mode_by,omitempty"`
-	ModeAt      time.Time      `json:"mode_at"`
-	CutoverAt   time.Time      `json:"cutover_at,omitzero"`
+	Environment string    `json:"environment"`
+	Mode        string    `json:"mode"`
+	ModeReason  string    `json:"mode_reason,omitempty"`
+	ModeBy      string    `json:"mode_by,omitempty"`
+	ModeAt      time.Time `json:"mode_at"`
+	CutoverAt   time.Time `json:"cutover_at,omitzero"`
+	// Doubt is why the store may not be the one that the last calls were made from; empty: nothing speaks against it.
+	Doubt string `json:"doubt,omitempty"`
+	// Restore is the restore or takeover that waits for its release, or whose rows are still going on; left out else.
+	Restore *Restore `json:"restore,omitempty"`
+
 	Credits     map[string]int `json:"credits"`
 	OldestDoubt time.Time      `json:"oldest_unknown_at,omitzero"` // since when the oldest unknown row is unknown
 	OpenTasks   int            `json:"open_tasks"`
@@ -160,6 +165,25 @@ type Status struct {
 	// Quarantine is how many seconds are left until credits of earlier processes can be proven absent.
 	Quarantine int     `json:"quarantine_seconds"`
 	Service    Service `json:"service"`
+}
+
+// Restore is how far a restore or takeover has come.
+type Restore struct {
+	Kind       string    `json:"kind"` // restore or takeover
+	At         time.Time `json:"at"`
+	Since      time.Time `json:"newest_record_at"` // that the file had
+	MovedAt    time.Time `json:"rows_moved_at,omitzero"`
+	ReleasedAt time.Time `json:"released_at,omitzero"`
+	Gaps       []Gap     `json:"gaps"`
+}
+
+// Gap is what may be missing of one provider since the file's newest record.
+type Gap struct {
+	Provider string    `json:"provider"`
+	From     time.Time `json:"from"`
+	To       time.Time `json:"to,omitzero"`
+	Complete bool      `json:"complete"`
+	By       string    `json:"by,omitempty"`
 }
 
 // TaskCount counts the open tasks of one kind.

@@ -28,7 +28,12 @@ func (a *App) wireDesk() error {
 	if err != nil {
 		return err
 	}
+	var place *credit.Place
+	if at := a.store.Standing().Place; at.Inode != 0 {
+		place = &at
+	}
 	a.desk, err = desk.New(desk.Config{
+		Place: place,
 		Book: a.store, MT5: newQuestions(a.servers), Reader: reader(points), Clock: a.clock, Process: a.process, Timing: a.timing,
 		Live: a.live, Observer: a.observer, Rules: rules, Scopes: config.Scopes(), Rand: rand.Reader, Wake: a.wake,
 		ConfigKeys: configKeys(a.cfg.API.Keys), OnKeys: a.freshenKeys,

@@ -262,7 +262,7 @@ func TestEveryAct_HasItsCommand(t *testing.T) {
 	for _, line := range []string{
 		"credits resolve 17", "credits retry 17" + why, "credits hold credit/17" + why, "adopt-deal 17 900071 --comment x" + why, "close-without-deal 17" + why,
 		"credits release 17" + why, "not-this-deal 17 900071" + why, "webhook replay 4" + why, "tasks note 3 --text x", "tasks assign 3 --person anna",
-		"tasks close 3" + why, "alerts test", "hold" + why, "release" + why, "go-live --cutover 2026-12-01T06:00:00Z" + why,
+		"tasks close 3" + why, "alerts test", "hold" + why, "release" + why, "takeover --fenced address" + why, "gap-checked stripe" + why, "go-live --cutover 2026-12-01T06:00:00Z" + why,
 		"deposit manual --client c --server main --login 1 --amount 1.00 --currency USD --bank-reference F --received-at 2026-11-30T09:15:00Z" + why,
 		"people add carl --name Carl --user carl --role operator" + why, "people change carl --disabled" + why,
 		"deal-gone 500123 900071 --server main" + why,

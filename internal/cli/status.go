@@ -35,6 +35,7 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 	var head sheet
 	head.add("environment", s.Environment)
 	head.add("mode", modeText(s))
+	head.add("doubt", s.Doubt)
 	head.addTime("mode since", s.ModeAt)
 	head.addTime("cut-over", s.CutoverAt)
 	head.add("version", s.Service.Version)
@@ -61,6 +62,9 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 			return err
 		}
 	}
+	if err := restoreSection(w, s.Restore); err != nil {
+		return err
+	}
 	if err := section(w, "MT5 sessions", s.Service.Sessions, sessionColumns()); err != nil {
 		return err
 	}
@@ -76,6 +80,33 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 		{head: "open", value: func(t admin.TaskCount) string { return fmt.Sprint(t.Open) }},
 		{head: "oldest UTC", value: func(t admin.TaskCount) string { return utc(t.Oldest) }},
 		{head: "age", value: func(t admin.TaskCount) string { return age(now, t.Oldest) }},
+	})
+}
+
+// restoreSection tells how far a restore or takeover has come, and what its release waits for.
+func restoreSection(w io.Writer, r *admin.Restore) error {
+	if r == nil {
+		return nil
+	}
+	rows := "the credits of before are still being moved"
+	switch {
+	case !r.ReleasedAt.IsZero():
+		rows = "released; the credits that waited for it are going on"
+	case !r.MovedAt.IsZero():
+		rows = "the credits of before are moved; release waits for the quarantine and every gap"
+	}
+	if _, err := fmt.Fprintf(w, "\n%s of %s UTC; newest record before it %s UTC\n%s\n", r.Kind, utc(r.At), utc(r.Since), rows); err != nil {
+		return err
+	}
+	return section(w, "gap of each provider", r.Gaps, []column[admin.Gap]{
+		{head: "provider", value: func(g admin.Gap) string { return g.Provider }},
+		{head: "from UTC", value: func(g admin.Gap) string { return utc(g.From) }},
+		{head: "complete", value: func(g admin.Gap) string {
+			if g.Complete {
+				return "yes, by " + g.By
+			}
+			return "no"
+		}},
 	})
 }
 

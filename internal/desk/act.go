@@ -32,6 +32,8 @@ const (
 	HoldMode     Kind = "mode.hold"
 	ReleaseMode  Kind = "mode.release"
 	GoLive       Kind = "mode.go-live"
+	TakeOver     Kind = "mode.takeover"
+	GapChecked   Kind = "gap.checked"
 	Probe        Kind = "mt5.probe"
 	AddPerson    Kind = "person.add"
 	ChangePerson Kind = "person.change"
@@ -94,6 +96,7 @@ var table = []Line{
 	{Kind: AssignTask, May: []Role{Operator, Maker, Checker}, Subject: "task/N", Params: []Param{{Name: "person", Help: "who looks at it; empty: nobody"}}, Help: "say who looks at a task"},
 	{Kind: CloseTask, May: operators, Reason: true, Subject: "task/N", Help: "close a task that does not close by itself"},
 	{Kind: TestAlerts, May: []Role{Operator, Admin}, Subject: "alerts", Help: "send a test message to every place where people are told"},
+	{Kind: GapChecked, May: operators, Reason: true, Subject: "provider/LABEL", Help: "record that what a provider was paid in the gap of a restore was looked through"},
 	{Kind: HoldMode, May: []Role{Operator, Maker, Checker}, Reason: true, Subject: "mode", Help: "stop all claims; intake and looking go on"},
 
 	{Kind: RetryUnknown, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "credit/N", Help: "allow one further call of a credit that was handed to people"},
@@ -123,6 +126,10 @@ var table = []Line{
 		{Name: "cutover", Help: "payments before it stay with the flow before, as 2026-03-10T12:00:00Z; empty: the moment of the confirmation"},
 	}, Help: "begin to pay"},
 	{Kind: ReleaseMode, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "mode", Help: "end a hold"},
+	{Kind: TakeOver, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "mode", Params: []Param{
+		{Name: "fenced", Required: true, Help: "how the other instance was fenced at MT5: password or address"},
+		{Name: "instance", Frozen: true, Help: "random id of the store from then on"},
+	}, Help: "let a store in doubt go on as the right one, once the other instance is fenced at MT5"},
 	{Kind: Probe, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "mt5/LABEL", Params: []Param{
 		{Name: "login", Required: true, Help: "the login that the probe may touch"},
 	}, Help: "let the MT5 probe touch a login of a live group"},

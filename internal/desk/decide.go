@@ -25,7 +25,8 @@ type request struct {
 	drawn      map[string]string // random ids for what an act makes
 	configured []Key
 	scopes     []string
-	warning    *string // what a proposal still waits for
+	place      *credit.Place // where this process has the store
+	warning    *string       // what a proposal still waits for
 }
 
 // deed is a decision under way: who may, what of it, what is written.

@@ -37,6 +37,8 @@ func (d *deed) frozen() (Act, error) {
 		return d.act.with("amount", amount.String()).with("holds", strings.Join(holds, ",")), nil
 	case ManualPay:
 		return d.act.with("payment", d.drawn["payment"]).with("code", d.drawn["code"]), nil
+	case TakeOver:
+		return d.act.with("instance", d.drawn["instance"]), nil
 	default:
 		return d.act, nil
 	}
@@ -57,6 +59,10 @@ func (d *deed) run() error {
 		return d.runTask()
 	case HoldMode, ReleaseMode, GoLive:
 		return d.runMode()
+	case TakeOver:
+		return d.runTakeOver()
+	case GapChecked:
+		return d.settle(credit.GapChecked(d.found.Settings, d.people, d.act.about()))
 	case Replay:
 		return d.runReplay()
 	case ManualPay:
@@ -178,6 +184,30 @@ func (d *deed) runMode() error {
 		return err
 	}
 	d.out.Settings, d.out.Credit.Close = &s, credit.ModeTasks(d.found.Settings, s, d.people)
+	return nil
+}
+
+// settle writes settings that the domain decided.
+func (d *deed) settle(s credit.Settings, err error) error {
+	if err == nil {
+		d.out.Settings = &s
+	}
+	return err
+}
+
+// runTakeOver lets a store in doubt go on. Both people say how the other instance was kept from calling: that is the fence.
+func (d *deed) runTakeOver() error {
+	how := map[string]string{
+		"password": "the manager's password was changed at MT5", "address": "the manager's allowed address was changed at MT5",
+	}[d.act.Params["fenced"]]
+	if how == "" {
+		return fmt.Errorf("%s: the other instance is fenced by password or by address, not by %q: %w", d.act.Kind, d.act.Params["fenced"], credit.ErrInvalid)
+	}
+	change, err := credit.TakeOver(d.found.Settings, d.people, d.guard, how, d.act.Params["instance"], d.place)
+	if err != nil {
+		return err
+	}
+	d.out.Settings, d.out.Credit.Open, d.out.Credit.Close = &change.Settings, change.Open, change.Close
 	return nil
 }
 

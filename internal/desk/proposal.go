@@ -103,7 +103,7 @@ func basisOf(a Act, f Found) string {
 		b.Row = &row
 	}
 	switch a.Kind {
-	case ReleaseMode, GoLive:
+	case ReleaseMode, GoLive, TakeOver:
 		b.Since = f.Settings.ModeAt
 	case AddPerson, ChangePerson:
 		b.Person = person(PersonID(a.about()), f.People)

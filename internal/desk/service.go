@@ -45,6 +45,8 @@ type Config struct {
 	ConfigKeys []Key
 	// OnKeys is called after a commit that changed keys, and must not block.
 	OnKeys func()
+	// Place is where this process has the store; nil: nobody watches that.
+	Place *credit.Place
 	// Lasts is how long a proposal can be confirmed; 0: 24 h.
 	Lasts time.Duration
 }
@@ -108,8 +110,12 @@ func (s *Service) Submit(ctx context.Context, who Actor, act Act, reason string)
 		return Outcome{}, Missing(err, act.Subject)
 	}
 	q := Query{Act: act, Now: r.at}
-	if act.Kind == ManualPay {
+	switch act.Kind {
+	case ManualPay:
 		r.drawn = map[string]string{"payment": s.draw(), "code": s.draw()}
+	case TakeOver:
+		r.drawn = map[string]string{"instance": s.draw()}
+	default:
 	}
 	look, handled, err := s.prepare(ctx, &r, &q)
 	if err != nil {
@@ -216,6 +222,7 @@ func (s *Service) request(who Actor, reason string) request {
 	now := s.cfg.Clock.Now()
 	r := request{
 		actor: who, reason: reason, at: now, lasts: s.cfg.Lasts, rules: s.cfg.Rules, configured: s.cfg.ConfigKeys, scopes: s.cfg.Scopes,
+		place:   s.cfg.Place,
 		warning: new(string), guard: credit.Guard{
 			Process: s.cfg.Process, Timing: s.cfg.Timing, Now: s.mark(), Schedule: s.cfg.Process.Schedule(s.cfg.Clock),
 		},

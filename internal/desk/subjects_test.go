@@ -50,6 +50,17 @@ func (f *firm) subject(kind desk.Kind) desk.Act {
 		mode := map[desk.Kind]credit.Mode{desk.HoldMode: credit.ModeLive, desk.ReleaseMode: credit.ModeHold, desk.GoLive: credit.ModeObserve}[kind]
 		f.setMode(mode)
 		return desk.Act{Kind: kind, Subject: "mode"}
+	case desk.TakeOver:
+		f.settled(func(s credit.Settings) credit.Settings {
+			return credit.PutInDoubt(s, credit.Doubt{At: f.Clock.Now(), Reason: "it is another file", Since: f.Clock.Now()}).Settings
+		})
+		return desk.Act{Kind: kind, Subject: "mode", Params: map[string]string{"fenced": "password"}}
+	case desk.GapChecked:
+		f.settled(func(s credit.Settings) credit.Settings {
+			s.Pins = []credit.Pin{{Name: "provider/" + storetest.Provider, Value: "psp " + storetest.Merchant}}
+			return credit.BeginRestore(s, credit.Restore{Kind: credit.FromBackup, At: f.Clock.Now(), Since: f.Clock.Now()}, "instance-"+n, nil).Settings
+		})
+		return desk.Act{Kind: kind, Subject: "provider/" + storetest.Provider}
 	case desk.DealGone:
 		row := f.fresh()
 		return f.goneDeal(row.ID)
@@ -148,7 +159,13 @@ func (f *firm) task(kind desk.Kind, params ...string) desk.Act {
 
 func (f *firm) setMode(m credit.Mode) {
 	f.t.Helper()
-	_, err := f.db.Settle(f.t.Context(), func(s credit.Settings) (credit.Settings, error) { s.Mode = m; return s, nil })
+	f.settled(func(s credit.Settings) credit.Settings { s.Mode = m; return s })
+}
+
+// settled changes the settings behind everybody's back.
+func (f *firm) settled(to func(credit.Settings) credit.Settings) {
+	f.t.Helper()
+	_, err := f.db.Settle(f.t.Context(), func(s credit.Settings) (credit.Settings, error) { return to(s), nil })
 	f.Must(err)
 }
 
@@ -194,6 +211,10 @@ func (f *firm) done(act desk.Act) bool {
 		return settings.Mode == credit.ModeLive
 	case desk.TestAlerts:
 		return f.waiting() > f.told
+	case desk.TakeOver:
+		return settings.Doubt == nil && settings.Restore != nil
+	case desk.GapChecked:
+		return len(settings.OpenGaps()) == 0
 	default:
 		return (f.lastDeed() == desk.Did || f.lastDeed() == desk.Confirmed) && f.lastAct().Subject == act.Subject && f.lastAct().Kind == act.Kind
 	}

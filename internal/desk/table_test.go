@@ -18,10 +18,10 @@ var (
 	alone = map[desk.Kind][]string{
 		desk.Resolve: {"oscar"}, desk.RetryFailed: {"oscar"}, desk.HoldCredit: {"oscar"}, desk.Replay: {"oscar"}, desk.CloseTask: {"oscar"},
 		desk.NoteTask: {"oscar", "mia", "carl"}, desk.AssignTask: {"oscar", "mia", "carl"}, desk.HoldMode: {"oscar", "mia", "carl"},
-		desk.TestAlerts: {"oscar", "ada", "abe"},
+		desk.TestAlerts: {"oscar", "ada", "abe"}, desk.GapChecked: {"oscar"},
 	}
 	money = []desk.Kind{
-		desk.RetryUnknown, desk.Adopt, desk.CloseCredit, desk.Release, desk.NotThisDeal, desk.DealGone, desk.ManualPay, desk.GoLive, desk.ReleaseMode, desk.Probe,
+		desk.RetryUnknown, desk.Adopt, desk.CloseCredit, desk.Release, desk.NotThisDeal, desk.DealGone, desk.ManualPay, desk.GoLive, desk.ReleaseMode, desk.TakeOver, desk.Probe,
 	}
 	people = []desk.Kind{desk.AddPerson, desk.ChangePerson, desk.NewKey, desk.RevokeKey}
 )
