@@ -106,6 +106,9 @@ func writeCSV[T any](w io.Writer, items []T, columns []column[T]) error {
 	return out.Error()
 }
 
+// formulaStarts begin a formula, the full-width ones too: some spreadsheets take them for the others.
+const formulaStarts = "=+-@\t\r\n|%＝＋－＠"
+
 // guard keeps a spreadsheet from running a value as a formula, and from rounding a number of more than 15 digits:
 // such a value begins with an apostrophe, which spreadsheets take as "this is text". An amount stays a number.
 func guard(value string) string {
@@ -117,7 +120,7 @@ func guard(value string) string {
 			return "'" + value
 		}
 		return value
-	case strings.ContainsRune("=+-@\t\r\n|%", rune(value[0])):
+	case strings.IndexAny(strings.TrimLeft(value, " "), formulaStarts) == 0:
 		return "'" + value
 	default:
 		return value
