@@ -39,3 +39,10 @@ func (db *DB) Path() string { return db.path }
 
 // LockFD is the descriptor of the lock file.
 func (db *DB) LockFD() int { return int(db.lock.Fd()) }
+
+// Unseal, Encode and Decode are the two layers of a stored value.
+var (
+	Unseal = unseal
+	Encode = encode
+	Decode = decode
+)
