@@ -23,6 +23,9 @@ var (
 	// ErrBusy says that the store takes nothing now (full queue, space below the floor, shutting down) and
 	// that the same call may succeed later. Nothing was written.
 	ErrBusy = errors.New("busy, try again later")
+	// ErrImpossible says that a decision or a record is one that cannot be: a fault of this program, or damage. Nothing
+	// was written; the service claims nothing more until people have looked (design §12).
+	ErrImpossible = errors.New("this cannot be")
 	// ErrStopped says that the store met a commit error and serves no more: whether the last transaction is
 	// on disk is unknown, so the process must end and look again after its next start.
 	ErrStopped = errors.New("store stopped after a commit error")

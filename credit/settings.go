@@ -32,6 +32,8 @@ type Settings struct {
 	Place    *Place `json:"place,omitempty"` // where it was last run; nil: not yet
 	Doubt    *Doubt `json:"doubt,omitempty"` // nil: none
 
+	Breaches []string `json:"breaches,omitempty"` // keys of what was found that cannot be, oldest first: told once
+
 	Restore *Restore `json:"restore,omitempty"` // the newest restore or takeover; nil: there never was one
 }
 

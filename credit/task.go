@@ -33,6 +33,7 @@ const (
 	TaskLateAnswer      TaskKind = "late_answer"       // a call answered after its attempt was over
 	TaskPaidWithoutUnit TaskKind = "paid_without_unit" // paid, but nothing says which payment
 	TaskDoubt           TaskKind = "doubt"             // the store may not be the one that the last calls were made from
+	TaskInvariant       TaskKind = "invariant"         // the store holds something that cannot be
 	TaskRestored        TaskKind = "restored"          // the store was restored or taken over, and waits for its release
 )
 

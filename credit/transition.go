@@ -29,7 +29,7 @@ func (t Transition) Name() string { return t.name }
 // the row is not in a state that the transition may leave, or is another attempt's.
 func Apply(row Credit, t Transition) (Credit, Entry, error) {
 	if t.name == "" {
-		return row, Entry{}, fmt.Errorf("credit %d: transition without a name: %w", row.ID, ErrInvalid)
+		return row, Entry{}, fmt.Errorf("credit %d: transition without a name: %w", row.ID, ErrImpossible)
 	}
 	if !slices.Contains(t.from, row.State) {
 		return row, Entry{}, fmt.Errorf("credit %d: %s wants %v, the row is %q: %w", row.ID, t.name, t.from, row.State, ErrConflict)
@@ -46,10 +46,10 @@ func Apply(row Credit, t Transition) (Credit, Entry, error) {
 		after.State = t.to
 	}
 	if after.State != row.State && !legal(row.State, after.State, t.by) {
-		return row, Entry{}, fmt.Errorf("credit %d: %s may not move %q to %q: %w", row.ID, t.by, row.State, after.State, ErrConflict)
+		return row, Entry{}, fmt.Errorf("credit %d: %s may not move %q to %q: %w", row.ID, t.by, row.State, after.State, ErrImpossible)
 	}
 	if (after.State == Held) != (len(after.Holds) > 0) {
-		return row, Entry{}, fmt.Errorf("credit %d: %s leaves %q with holds %v: %w", row.ID, t.name, after.State, after.Holds, ErrInvalid)
+		return row, Entry{}, fmt.Errorf("credit %d: %s leaves %q with holds %v: %w", row.ID, t.name, after.State, after.Holds, ErrImpossible)
 	}
 	if after.State != row.State {
 		forgetLooks(&after)

@@ -203,7 +203,7 @@ func TestApply_ClaimedNeverBecomesPending(t *testing.T) {
 		}
 	}
 	forged := Transition{name: "forged", from: []State{Claimed}, to: Pending, by: ByWorker, change: func(*Credit) {}}
-	if after, _, err := Apply(joinedRow(Claimed), forged); !errors.Is(err, ErrConflict) || after.State != Claimed {
+	if after, _, err := Apply(joinedRow(Claimed), forged); !errors.Is(err, ErrImpossible) || after.State != Claimed {
 		t.Errorf("a forged transition gives %q, %v", after.State, err)
 	}
 }
@@ -346,7 +346,7 @@ func TestApply_FieldsFollowTheState(t *testing.T) {
 
 func TestApply_RefusesANamelessTransition(t *testing.T) {
 	t.Parallel()
-	if _, _, err := Apply(joinedRow(Pending), Transition{}); !errors.Is(err, ErrInvalid) {
+	if _, _, err := Apply(joinedRow(Pending), Transition{}); !errors.Is(err, ErrImpossible) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -72,14 +72,14 @@ func stageRow(w *writer, r credit.RowChange) error {
 	for i, e := range r.Entries {
 		e.Credit = id
 		if e.Seq != written+i+1 {
-			return fmt.Errorf("credit %d: history entry %d comes after entry %d", id, e.Seq, written+i)
+			return fmt.Errorf("credit %d: history entry %d comes after entry %d: %w", id, e.Seq, written+i, credit.ErrImpossible)
 		}
 		if err := history.stage(w, nil, e); err != nil {
 			return err
 		}
 	}
 	if r.After.Entries != written+len(r.Entries) {
-		return fmt.Errorf("credit %d counts %d history entries, %d are written", id, r.After.Entries, written+len(r.Entries))
+		return fmt.Errorf("credit %d counts %d history entries, %d are written: %w", id, r.After.Entries, written+len(r.Entries), credit.ErrImpossible)
 	}
 	return credits.stage(w, old, r.After)
 }

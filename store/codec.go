@@ -33,6 +33,9 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("bucket %q, key %s: %s", e.Bucket, keyText(e.Key), e.Reason)
 }
 
+// Unwrap makes errors.Is(err, credit.ErrImpossible) true.
+func (e *DamageError) Unwrap() error { return credit.ErrImpossible }
+
 // keyText shows a key: a row's number where it is one, else hexadecimal.
 func keyText(k []byte) string {
 	if len(k) == 8 {

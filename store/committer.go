@@ -301,7 +301,7 @@ func (c *committer) run(op *operation, w *writer) (err error) {
 }
 
 // errPanicked marks an operation that panicked.
-var errPanicked = errors.New("the operation panicked")
+var errPanicked = fmt.Errorf("the operation panicked: %w", credit.ErrImpossible)
 
 func panicError(p any) error {
 	if err, ok := p.(error); ok {

@@ -210,7 +210,7 @@ func (t *table[T]) next(w *writer) uint64 {
 func (t *table[T]) stage(w *writer, old *T, row T) error {
 	k := t.key(row)
 	if old != nil && !bytes.Equal(t.key(*old), k) {
-		return fmt.Errorf("%s %s: a row may not change its key", t.bucket, keyText(k))
+		return fmt.Errorf("%s %s: a row may not change its key: %w", t.bucket, keyText(k), credit.ErrImpossible)
 	}
 	if old == nil {
 		if err := t.issue(w, k); err != nil {
@@ -243,7 +243,7 @@ func (t *table[T]) issue(w *writer, k []byte) error {
 		return nil
 	}
 	if want := t.next(w); keyID(k) != want {
-		return fmt.Errorf("%s: a new row is numbered %d, the next number is %d", t.bucket, keyID(k), want)
+		return fmt.Errorf("%s: a new row is numbered %d, the next number is %d: %w", t.bucket, keyID(k), want, credit.ErrImpossible)
 	}
 	w.issued[t.bucket]++
 	return nil

@@ -46,7 +46,7 @@ func (w *writer) put(bucket string, k, value []byte) error {
 		return fmt.Errorf("%s: a key of %d bytes, at most %d are allowed: %w", bucket, len(k), maxKey, credit.ErrInvalid)
 	}
 	if w.taken.has(bucket, k) {
-		return fmt.Errorf("%s %s: written twice in one operation", bucket, keyText(k))
+		return fmt.Errorf("%s %s: written twice in one operation: %w", bucket, keyText(k), credit.ErrImpossible)
 	}
 	w.taken.add(bucket, k)
 	w.puts = append(w.puts, entry{bucket, k, value})

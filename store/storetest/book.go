@@ -71,6 +71,60 @@ func dossierShowsWhatStopsTheLogin(w *World) {
 	stops(same, 0)
 }
 
+// changeStoreIsOneTransaction: the settings and the task that follows, or neither; a refusal writes nothing.
+func changeStoreIsOneTransaction(w *World) {
+	before, err := w.B.Settings(w.T.Context())
+	w.Must(err)
+	refused := errors.New("no")
+	if _, err := w.B.ChangeStore(w.T.Context(), func(s credit.Settings) (credit.StoreChange, error) {
+		s.Mode = credit.ModeHold
+		return credit.StoreChange{Settings: s, Open: []credit.Task{{Kind: credit.TaskInvariant, Entity: credit.StoreEntity, OpenedAt: w.Clock.Now()}}}, refused
+	}); !errors.Is(err, refused) {
+		w.T.Errorf("refused: %v", err)
+	}
+	if after, err := w.B.Settings(w.T.Context()); err != nil || !reflect.DeepEqual(before, after) {
+		w.T.Errorf("a refusal changed %+v to %+v, %v", before, after, err)
+	}
+	hold := func(s credit.Settings) (credit.StoreChange, error) {
+		c, _, err := credit.HoldForBreaches(s, []credit.Breach{{Key: "I-M4 1", Name: "I-M4", Text: "twice"}}, w.Clock.Now())
+		return c, err
+	}
+	opened, err := w.B.ChangeStore(w.T.Context(), hold)
+	w.Must(err)
+	if len(opened) != 1 || opened[0].ID == 0 || opened[0].Kind != credit.TaskInvariant {
+		w.T.Errorf("opened %+v", opened)
+	}
+	if opened, err = w.B.ChangeStore(w.T.Context(), hold); !errors.Is(err, credit.ErrConflict) || len(opened) > 0 {
+		w.T.Errorf("again: %+v, %v", opened, err)
+	}
+	if s, err := w.B.Settings(w.T.Context()); err != nil || s.Mode != credit.ModeHold || len(s.Breaches) != 1 {
+		w.T.Errorf("settings %+v, %v", s, err)
+	}
+}
+
+// excerptsHoldWhatBelongsTogether: a row comes with its whole history, its event, its deposit, its tasks and the rows that
+// share its deposit; an event with the rows of its payment; nothing comes twice, and what does not exist is left out.
+func excerptsHoldWhatBelongsTogether(w *World) {
+	row := w.Pay(1001, 500)
+	w.Pay(1002, 500)
+	w.Accept(w.Event(Paid("pay-second", "", row.Deposit, 500)))
+	x, err := w.B.Excerpt(w.T.Context(), store.ExcerptQuery{Rows: []credit.ID{99, 3, row.ID}})
+	w.Must(err)
+	if len(x.Rows) != 2 || x.Rows[0].ID != row.ID || x.Rows[1].ID != 3 || len(x.Deposits) != 1 || len(x.Events) != 2 || len(x.Tasks) != 1 || x.Settings.StoreID != "store-1" {
+		w.T.Errorf("rows %v, deposits %v, events %v, tasks %v", x.Rows, x.Deposits, x.Events, x.Tasks)
+	}
+	for i, h := range x.Histories {
+		if len(h) != x.Rows[i].Entries || h[len(h)-1].To != x.Rows[i].State {
+			w.T.Errorf("credit %d has %d entries, the excerpt %d", x.Rows[i].ID, x.Rows[i].Entries, len(h))
+		}
+	}
+	x, err = w.B.Excerpt(w.T.Context(), store.ExcerptQuery{Events: 1, EventsAfter: 1})
+	w.Must(err)
+	if len(x.Events) != 1 || x.Events[0].ID != 2 || len(x.Rows) != 1 || x.Rows[0].Login != 1002 {
+		w.T.Errorf("events %v, rows %v", x.Events, x.Rows)
+	}
+}
+
 // snapshotsAreWhole: a reader sees all of a transaction or nothing, however many write meanwhile.
 func snapshotsAreWhole(w *World) {
 	const rows = 40

@@ -184,3 +184,13 @@ func (b Broken) Totals(context.Context) (desk.Totals, error) { return desk.Total
 func (b Broken) Task(context.Context, credit.TaskID) (credit.Task, error) {
 	return credit.Task{}, b.Err
 }
+
+// Excerpt implements Backend.
+func (b Broken) Excerpt(context.Context, store.ExcerptQuery) (store.Excerpt, error) {
+	return store.Excerpt{}, b.Err
+}
+
+// ChangeStore implements Backend.
+func (b Broken) ChangeStore(context.Context, func(credit.Settings) (credit.StoreChange, error)) ([]credit.Task, error) {
+	return nil, b.Err
+}

@@ -246,3 +246,13 @@ func (f *failing) Totals(ctx context.Context) (desk.Totals, error) {
 func (f *failing) Task(ctx context.Context, id credit.TaskID) (credit.Task, error) {
 	return call(f, func() (credit.Task, error) { return f.b.Task(ctx, id) })
 }
+
+// Excerpt implements Backend.
+func (f *failing) Excerpt(ctx context.Context, q store.ExcerptQuery) (store.Excerpt, error) {
+	return call(f, func() (store.Excerpt, error) { return f.b.Excerpt(ctx, q) })
+}
+
+// ChangeStore implements Backend.
+func (f *failing) ChangeStore(ctx context.Context, change func(credit.Settings) (credit.StoreChange, error)) ([]credit.Task, error) {
+	return call(f, func() ([]credit.Task, error) { return f.b.ChangeStore(ctx, change) })
+}

@@ -35,6 +35,8 @@ type Backend interface {
 	History(ctx context.Context, id credit.ID) ([]credit.Entry, error)
 	Tasks(ctx context.Context, q store.TaskQuery) ([]credit.Task, error)
 	Counts(ctx context.Context) (store.Counts, error)
+	Excerpt(ctx context.Context, q store.ExcerptQuery) (store.Excerpt, error)
+	ChangeStore(ctx context.Context, change func(credit.Settings) (credit.StoreChange, error)) ([]credit.Task, error)
 	desk.Book
 	outbox
 	Verify(ctx context.Context, progress func(done, total int)) (store.Report, error)
@@ -106,6 +108,8 @@ var promises = []promise{
 	on("DecidePanicIsAnError", decidePanicIsAnError),
 	on("DossierShowsTheSurroundings", dossierShowsTheSurroundings),
 	on("DossierShowsWhatStopsTheLogin", dossierShowsWhatStopsTheLogin),
+	on("ChangeStoreIsOneTransaction", changeStoreIsOneTransaction),
+	on("ExcerptsHoldWhatBelongsTogether", excerptsHoldWhatBelongsTogether),
 	on("BusySeesThroughLabels", busySeesThroughLabels),
 	on("SnapshotsAreWhole", snapshotsAreWhole),
 	on("AnchorOnlyMovesForward", anchorOnlyMovesForward),

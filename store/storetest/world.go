@@ -75,8 +75,37 @@ func (w *World) End() {
 	for _, v := range invariant.Check(world) {
 		w.T.Error(v)
 	}
+	w.judgeInPieces(world)
 	if err := w.B.Close(context.Background()); err != nil {
 		w.T.Errorf("close: %v", err)
+	}
+}
+
+// judgeInPieces judges excerpts: what is right as a whole is right in each part.
+func (w *World) judgeInPieces(whole invariant.World) {
+	queries := []store.ExcerptQuery{{Events: 10}, {Events: 1000, EventsAfter: 10}}
+	for i := 0; i < len(whole.Rows); i += 7 {
+		q := store.ExcerptQuery{}
+		for _, r := range whole.Rows[i:min(i+7, len(whole.Rows))] {
+			q.Rows = append(q.Rows, r.Credit.ID)
+		}
+		queries = append(queries, q)
+	}
+	for _, q := range queries {
+		x, err := w.B.Excerpt(context.Background(), q)
+		if err != nil {
+			w.T.Errorf("excerpt of %+v: %v", q, err)
+			return
+		}
+		part := invariant.World{
+			Missing: invariant.NoJournals, Part: true, Now: w.Clock.Now(), Settings: x.Settings, Events: x.Events, Deposits: x.Deposits, Tasks: x.Tasks,
+		}
+		for i, row := range x.Rows {
+			part.Rows = append(part.Rows, invariant.Row{Credit: row, History: x.Histories[i]})
+		}
+		for _, v := range invariant.Check(part) {
+			w.T.Errorf("in the excerpt of %+v: %s", q, v)
+		}
 	}
 }
 
