@@ -53,9 +53,10 @@ func Judge(c Credit, s Sighting, held map[uint64]ID) Match {
 		switch {
 		case d.Comment == string(c.Reference):
 			ours = append(ours, d)
-		case ownedByOther(held, d.Ticket, c.ID), slices.Contains(c.NotDeals, d.Ticket):
-		case c.Reference.Damages(d.Comment):
+		case slices.Contains(c.NotDeals, d.Ticket):
+		case c.Reference.Damages(d.Comment): // also on a ticket of another row: a restored server gives tickets again
 			damaged = append(damaged, d)
+		case ownedByOther(held, d.Ticket, c.ID):
 		case looksLike(c, d, s.Offset):
 			alike = append(alike, d)
 		}

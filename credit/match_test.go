@@ -39,7 +39,7 @@ func TestJudge_Table(t *testing.T) {
 		"wrong check characters":      {deals: []Deal{with(func(d *Deal) { d.Comment = d.Comment[:20] + "ZZ"; d.Amount = usd(1) })}, want: VerdictConflict},
 		"text after it":               {deals: []Deal{with(func(d *Deal) { d.Comment += " ok"; d.Amount = usd(1) })}, want: VerdictConflict},
 		"ours beside a damaged copy":  {deals: []Deal{ours, with(func(d *Deal) { d.Ticket++; d.Comment = d.Comment[:18] })}, want: VerdictConflict},
-		"damaged, on another row":     {deals: []Deal{with(func(d *Deal) { d.Comment = d.Comment[:16] })}, held: map[uint64]ID{ours.Ticket: 99}, want: VerdictAbsent},
+		"damaged, on another row":     {deals: []Deal{with(func(d *Deal) { d.Comment = d.Comment[:16] })}, held: map[uint64]ID{ours.Ticket: 99}, want: VerdictConflict},
 		"look-alike":                  {deals: []Deal{alike}, want: VerdictConflict, alike: true},
 		"look-alike without comment":  {deals: []Deal{with(func(d *Deal) { d.Comment = "" })}, want: VerdictConflict, alike: true},
 		"look-alike as a bonus":       {deals: []Deal{with(func(d *Deal) { d.Comment, d.Action = "promo", 6 })}, want: VerdictConflict, alike: true},

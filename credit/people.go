@@ -204,16 +204,17 @@ func NotThisDeal(d Dossier, p People, g Guard, deal Deal, holder ID) (Decision, 
 	if err := passingOver.on(row); err != nil {
 		return Decision{}, err
 	}
+	damaged := row.Reference.Damages(deal.Comment)
 	switch {
 	case row.Login == 0 || deal.Login != row.Login || deal.Ticket == 0:
 		return Decision{}, Refuse("wrong_deal", "deal %d is on login %d; credit %d is on login %d", deal.Ticket, deal.Login, row.ID, row.Login)
 	case deal.Comment == string(row.Reference):
 		return Decision{}, Refuse("own_reference", "deal %d carries the reference of credit %d: it can be adopted, or be mended at MT5, but not be passed over",
 			deal.Ticket, row.ID)
-	case row.Reference.Damages(deal.Comment) && deal.Action == ActionBalance && deal.Amount.Equal(row.DealAmount()):
+	case damaged && holder == 0 && deal.Action == ActionBalance && deal.Amount.Equal(row.DealAmount()):
 		return Decision{}, Refuse("own_reference", "deal %d carries a damaged copy of the reference of credit %d over its very amount, so it is this payment: adopt it, with --comment %q",
 			deal.Ticket, row.ID, plain(deal.Comment))
-	case holder != 0:
+	case holder != 0 && !damaged:
 		return Decision{}, Refuse("deal_taken", "deal %d is recorded on credit %d, so looks pass it over already", deal.Ticket, holder)
 	case row.excludes(deal.Ticket):
 		return Decision{}, Refuse("not_this_deal", "deal %d is recorded as not this payment already", deal.Ticket)

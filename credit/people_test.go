@@ -3,6 +3,7 @@ package credit
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -288,6 +289,29 @@ func TestNotThisDeal_KeepsTheSetSortedAndBringsTheLookForward(t *testing.T) {
 	}
 	if !slices.Equal(row.NotDeals, []uint64{5000}) || len(dec.Close) != 1 || dec.Close[0].Key.Kind != TaskConflict {
 		t.Errorf("input %v, close %+v", row.NotDeals, dec.Close)
+	}
+}
+
+// A restored MT5 server gives tickets again: what another row has under the ticket may be another deal. People tell.
+func TestDamagedReferenceOnATicketOfAnotherRow_IsAConflictThatTwoPeopleEnd(t *testing.T) {
+	t.Parallel()
+	row := joinedRow(Unknown)
+	deal := dealOf(row)
+	deal.Comment = strings.ToLower(deal.Comment)
+	seen, held := Sighting{Complete: true, Deals: []Deal{deal}}, map[uint64]ID{deal.Ticket: 99}
+	if m := Judge(row, seen, held); m.Verdict != VerdictConflict {
+		t.Fatalf("%+v", m)
+	}
+	dec, err := NotThisDeal(Dossier{Row: row}, twoPeople, guardAt(time.Hour), deal, 99)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, _, err := Apply(row, *dec.Move)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := Judge(after, seen, held); m.Verdict != VerdictAbsent {
+		t.Errorf("passed over: %+v", m)
 	}
 }
 
