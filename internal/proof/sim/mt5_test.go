@@ -19,9 +19,10 @@ type deal struct {
 // order is one balance call that reached the server's side of the wire.
 type order struct {
 	credit.Call
-	sent time.Duration
-	deal *deal // once executed
-	lost bool  // by a restore of the server
+	sent  time.Duration
+	place int   // in the world's list of calls
+	deal  *deal // once executed
+	lost  bool  // by a restore of the server
 }
 
 // mt5Server is the server. Its journal is the truth about money.
@@ -81,9 +82,13 @@ func (m *mt5Server) execute(o *order) {
 		m.s.count(executedLate)
 	}
 	o.deal = m.make(o.Login, o.Amount, string(o.Reference), dealer)
+	w := m.s.world()
+	if n := len(w.Restores); n > 0 && o.place < w.Restores[n-1].Calls {
+		w.Deals[o.deal.place].Foreign = true // sent by the store that an older file has replaced
+	}
 	if m.s.strikes(dealCommentCut) {
 		o.deal.Comment = m.alter(o.deal.Comment)
-		d := &m.s.world().Deals[o.deal.place]
+		d := &w.Deals[o.deal.place]
 		d.Comment, d.Altered = o.deal.Comment, true
 		m.s.count(commentWasAltered)
 	}

@@ -163,7 +163,7 @@ func (x *session) Balance(_ context.Context, c credit.Call) credit.CallResult {
 		return credit.CallResult{Outcome: credit.OutcomeNotSent, Detail: "dial refused"}
 	}
 	at := s.orderSent(x, c)
-	o := &order{Call: c, sent: s.now}
+	o := &order{Call: c, sent: s.now, place: at}
 	s.mt5.orders = append(s.mt5.orders, o)
 	end := s.planCall(o)
 
