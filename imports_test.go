@@ -17,7 +17,7 @@ import (
 var importTable = map[string][]string{
 	".":              {"internal/cli"},
 	"internal/cli":   {"internal/admin", "internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk", "internal/proof/faultpoints"},
+	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk", "internal/proof/faultpoints", "internal/psp/stripe"},
 	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
@@ -34,6 +34,7 @@ var importTable = map[string][]string{
 	"webhook/standard":      {"webhook", "credit"},
 	"webhook/stripe":        {"webhook", "credit"},
 	"webhook/fakepsp":       {},
+	"internal/psp/stripe":   {},
 	"mt5":                   {"credit"},
 	"mt5/fakemt5":           {},
 	"mt5/probe":             {"credit", "mt5"},
@@ -62,7 +63,7 @@ var technologies = map[string][]string{
 }
 
 // standardOnly are the packages that import the standard library and nothing else.
-var standardOnly = []string{"credit", "webhook/fakepsp", "mt5/fakemt5"}
+var standardOnly = []string{"credit", "webhook/fakepsp", "mt5/fakemt5", "internal/psp/stripe"}
 
 func TestImportsFollowTheTable(t *testing.T) {
 	t.Parallel()

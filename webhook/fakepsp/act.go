@@ -17,6 +17,8 @@ var (
 type Delivery struct {
 	Copies int           `json:"copies,omitempty"`
 	Delay  time.Duration `json:"delay_ns,omitempty"`
+	// Lost makes the events and never delivers them: only the API's list tells of them.
+	Lost bool `json:"lost,omitempty"`
 }
 
 // PaymentRequest asks for a payment and its events.

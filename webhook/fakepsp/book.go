@@ -18,12 +18,13 @@ type book struct {
 	eventOrder []string
 	dispatches map[string]int // deliveries planned, by event
 	attempts   []Attempt
+	taken      map[string]int // acknowledged deliveries, by event
 }
 
 func newBook() *book {
 	return &book{
 		payments: map[string]Payment{}, refunds: map[string]Refund{}, refunded: map[string]int64{},
-		disputes: map[string]Dispute{}, events: map[string]Event{}, dispatches: map[string]int{},
+		disputes: map[string]Dispute{}, events: map[string]Event{}, dispatches: map[string]int{}, taken: map[string]int{},
 	}
 }
 
@@ -51,7 +52,7 @@ func (b *book) enter(r Record) {
 	case r.Dispatch != nil:
 		b.dispatches[r.Dispatch.Event] = max(b.dispatches[r.Dispatch.Event], r.Dispatch.Delivery)
 	case r.Attempt != nil && !r.Attempt.Started:
-		b.attempts = append(b.attempts, *r.Attempt)
+		b.enterAttempt(*r.Attempt)
 	}
 }
 
@@ -85,7 +86,21 @@ func unfinished(records []Record) []Dispatch {
 func (b *book) tried(a Attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.enterAttempt(a)
+}
+
+func (b *book) enterAttempt(a Attempt) {
 	b.attempts = append(b.attempts, a)
+	if a.Acknowledged {
+		b.taken[a.Event]++
+	}
+}
+
+// open is how many deliveries of an event have no 2xx; 1 of one that was never delivered at all.
+func (b *book) open(event string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(1, b.dispatches[event]) - b.taken[event]
 }
 
 func (b *book) listPayments() []Payment {

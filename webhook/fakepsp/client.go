@@ -57,6 +57,16 @@ func (c *Control) Resend(ctx context.Context, r ResendRequest) (Event, error) {
 	return call[Event](ctx, c, http.MethodPost, "/resend", r)
 }
 
+// SetAPI sets what goes wrong at the provider's own API from now on, in place of what was set before.
+func (c *Control) SetAPI(ctx context.Context, f APIFaults) (APIStatus, error) {
+	return call[APIStatus](ctx, c, http.MethodPost, "/api", f)
+}
+
+// API tells what the provider's own API was asked, and which faults are left.
+func (c *Control) API(ctx context.Context) (APIStatus, error) {
+	return call[APIStatus](ctx, c, http.MethodGet, "/api", nil)
+}
+
 // Drain waits up to timeout (0: 30 s) until every delivery has its 2xx; a *ControlError with status
 // 504 says that some still have none.
 func (c *Control) Drain(ctx context.Context, timeout time.Duration) (Status, error) {

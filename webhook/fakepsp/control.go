@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -34,6 +35,19 @@ func (s *Server) routes() http.Handler {
 		err := s.Drain(ctx)
 		return s.Status(), err
 	}))
+	mux.Handle("POST /api", command(func(_ context.Context, f APIFaults) (APIStatus, error) {
+		if s.api == nil {
+			return APIStatus{}, fmt.Errorf("an API is %w", errUnknown)
+		}
+		return s.api.setFaults(f), nil
+	}))
+	mux.HandleFunc("GET /api", func(w http.ResponseWriter, _ *http.Request) {
+		if s.api == nil {
+			answer(w, http.StatusNotFound, controlProblem{"an API is not known here"})
+			return
+		}
+		answer(w, http.StatusOK, s.api.counts())
+	})
 	mux.HandleFunc("GET /payments", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.Payments()) })
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.Events()) })
 	mux.HandleFunc("GET /attempts", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.Attempts()) })

@@ -44,6 +44,9 @@ func (s *Server) send(head []Record, events []Event, how Delivery) error {
 	if how.Copies < 0 || how.Copies > 100 || how.Delay < 0 {
 		return fmt.Errorf("%w: copies must be in 0..100 and the delay not negative", errRefused)
 	}
+	if how.Lost && (how.Copies > 0 || how.Delay > 0) {
+		return fmt.Errorf("%w: what is lost has neither copies nor a delay", errRefused)
+	}
 	s.closing.RLock()
 	defer s.closing.RUnlock()
 	if s.closed {
@@ -51,6 +54,9 @@ func (s *Server) send(head []Record, events []Event, how Delivery) error {
 	}
 	plan := make([][]Dispatch, len(events))
 	for i, e := range events {
+		if how.Lost {
+			break
+		}
 		next := s.book.dispatches[e.ID]
 		for _, wait := range s.cfg.Disorder.waits(s.cfg.Seed, fmt.Sprintf("%s/%d", e.ID, next), how.Copies) {
 			next++

@@ -36,8 +36,10 @@ type Config struct {
 	Concurrency int
 	// Timeout bounds one POST; default 10 s.
 	Timeout time.Duration
-	// Now is the clock of ids, signatures and the journal. Required.
+	// Now is the clock of ids, signatures, lists and the journal. Required.
 	Now func() time.Time
+	// API is the provider's own API, which lists events.
+	API APIConfig
 }
 
 // Server is a running provider. Its methods are safe for concurrent use.
@@ -50,6 +52,7 @@ type Server struct {
 	control *http.Server
 	addr    string
 	served  chan struct{}
+	api     *api // nil: none
 
 	// acting serialises what changes payments, refunds, disputes and events, so that the journal and
 	// the book have one order. Attempts do not take it: they share the journal's fsync.
@@ -84,6 +87,10 @@ func start(ctx context.Context, cfg Config, post poster) (*Server, error) {
 	s, err := assemble(ctx, cfg, post)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start provider: %w", err), listener.Close())
+	}
+	if s.api, err = openAPI(ctx, s); err != nil {
+		s.courier.close()
+		return nil, errors.Join(fmt.Errorf("start provider: %w", err), listener.Close(), s.journal.close())
 	}
 	s.addr = listener.Addr().String()
 	s.control = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second}
@@ -175,6 +182,14 @@ func loopback(addr string) error {
 // ControlAddr is the host:port on which the control port listens.
 func (s *Server) ControlAddr() string { return s.addr }
 
+// APIAddr is the host:port of the API; empty where there is none.
+func (s *Server) APIAddr() string {
+	if s.api == nil {
+		return ""
+	}
+	return s.api.addr
+}
+
 // Close stops the control port and the deliveries, waits for both and closes the journal. What was
 // not delivered goes on at the next Start. A second Close does nothing.
 func (s *Server) Close() error {
@@ -191,5 +206,5 @@ func (s *Server) Close() error {
 		err = s.control.Close()
 		<-s.served
 	}
-	return errors.Join(err, s.journal.close())
+	return errors.Join(err, s.api.close(), s.journal.close())
 }

@@ -1,0 +1,110 @@
+package stripe
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// BaseURL is Stripe's own API.
+	BaseURL = "https://api.stripe.com"
+	// Version is the API version that every request names, so that a change of the account's own changes no answer. The
+	// events inside a list have the version of their birth all the same (docs.stripe.com/api/events/list).
+	Version = "2025-08-27.basil"
+	// Kept is how long Stripe lists an event (docs.stripe.com/api/events/list: "going back up to 30 days").
+	Kept = 30 * 24 * time.Hour
+	// MostTypes is how many types one list may ask for (docs.stripe.com/api/events/list).
+	MostTypes = 20
+
+	// perPage is Stripe's largest page.
+	perPage = 100
+	// requestTime bounds one request with its answer.
+	requestTime = 30 * time.Second
+	// maxEvent is the largest event that is taken: as much as the webhook listener takes.
+	maxEvent = 256 << 10
+	// maxPage bounds what is read of one answer.
+	maxPage = perPage*maxEvent + 64<<10
+)
+
+// Config says whom a Client asks for what.
+type Config struct {
+	// URL is the API's address: https, or http on a loopback address (tests and the demo).
+	URL string
+	// Key gives the secret or restricted key. It is called for each request and never kept.
+	Key func() []byte
+	// Account is the merchant account that the key must belong to.
+	Account string
+	// Live tells which environment every event must belong to.
+	Live bool
+	// Types are what is listed: 1 to MostTypes.
+	Types []string
+	// Now is the wall clock, for Retry-After dates and the age of a window.
+	Now func() time.Time
+	// Wait returns nil after d, and ctx's error when ctx ends first.
+	Wait func(ctx context.Context, d time.Duration) error
+	// Spread draws from [0, 1): how pauses between attempts are spread.
+	Spread func() float64
+}
+
+// Client lists one merchant account's events. It is safe for concurrent use.
+type Client struct {
+	cfg    Config
+	base   *url.URL
+	http   *http.Client
+	proven atomic.Bool // the key was seen to belong to the account
+}
+
+// New returns a client, or an error that says what of the configuration cannot be.
+func New(cfg Config) (*Client, error) {
+	base, err := CheckURL(cfg.URL)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("make stripe client: %w", err)
+	case cfg.Key == nil || cfg.Now == nil || cfg.Wait == nil || cfg.Spread == nil:
+		return nil, errors.New("make stripe client: key, clock, wait and spread are required")
+	case len(cfg.Types) == 0 || len(cfg.Types) > MostTypes:
+		return nil, fmt.Errorf("make stripe client: %d types of event, and a list takes 1 to %d", len(cfg.Types), MostTypes)
+	}
+	return &Client{cfg: cfg, base: base, http: &http.Client{
+		Timeout: requestTime,
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment, // a proxy sees a TLS tunnel, never the key
+			TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: requestTime,
+			MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+		},
+		// A redirect would carry the key to wherever it points.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// CheckURL reads the address of an API: https with a host and nothing behind it, or http on a loopback IP address.
+func CheckURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
+		return nil, errors.New("the address of the API is not https://HOST")
+	case u.Scheme == "https":
+	case u.Scheme == "http" && isLoopback(u.Hostname()):
+	default:
+		return nil, errors.New("the address of the API is not https: the key would travel in the clear")
+	}
+	u.Path = ""
+	return u, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Close ends idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
