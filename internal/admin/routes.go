@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"creditonce/credit"
 	"creditonce/internal/desk"
@@ -15,35 +16,37 @@ import (
 type route struct {
 	pattern string
 	handle  func(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error)
+	takes   time.Duration // the longest that it may take; 0: as every answer
 }
 
 func (s *Server) routes() []route {
 	return []route{
-		{"GET /v1/status", s.status},
-		{"GET /v1/who", s.who},
-		{"GET /v1/find", s.find},
-		{"GET /v1/credits", s.credits},
-		{"GET /v1/credits/{id}", s.credit},
-		{"GET /v1/credits/{id}/candidates", s.candidates},
-		{"GET /v1/events", s.events},
-		{"GET /v1/events/{id}", s.event},
-		{"GET /v1/deposits", s.deposits},
-		{"GET /v1/deposits/{code}", s.deposit},
-		{"GET /v1/tasks", s.tasks},
-		{"GET /v1/tasks/{id}", s.task},
-		{"GET /v1/accounts", s.accounts},
-		{"GET /v1/proposals", s.proposals},
-		{"GET /v1/proposals/{id}", s.proposal},
-		{"GET /v1/people", s.people},
-		{"GET /v1/keys", s.keys},
-		{"GET /v1/audit", s.audit},
-		{"GET /v1/alerts", s.alerts},
-		{"POST /v1/acts", s.submit},
-		{"POST /v1/proposals/{id}/confirm", s.confirm},
-		{"POST /v1/proposals/{id}/reject", s.reject},
-		{"POST /v1/proposals/{id}/use", s.use},
-		{"POST /v1/people/bootstrap", s.bootstrap},
-		{"POST /v1/keys", s.newKey},
+		{pattern: "GET /v1/status", handle: s.status},
+		{pattern: "GET /v1/who", handle: s.who},
+		{pattern: "GET /v1/find", handle: s.find},
+		{pattern: "GET /v1/credits", handle: s.credits},
+		{pattern: "GET /v1/credits/{id}", handle: s.credit},
+		{pattern: "GET /v1/credits/{id}/candidates", handle: s.candidates},
+		{pattern: "GET /v1/events", handle: s.events},
+		{pattern: "GET /v1/events/{id}", handle: s.event},
+		{pattern: "GET /v1/deposits", handle: s.deposits},
+		{pattern: "GET /v1/deposits/{code}", handle: s.deposit},
+		{pattern: "GET /v1/tasks", handle: s.tasks},
+		{pattern: "GET /v1/tasks/{id}", handle: s.task},
+		{pattern: "GET /v1/accounts", handle: s.accounts},
+		{pattern: "GET /v1/proposals", handle: s.proposals},
+		{pattern: "GET /v1/proposals/{id}", handle: s.proposal},
+		{pattern: "GET /v1/people", handle: s.people},
+		{pattern: "GET /v1/keys", handle: s.keys},
+		{pattern: "GET /v1/audit", handle: s.audit},
+		{pattern: "GET /v1/alerts", handle: s.alerts},
+		{pattern: "POST /v1/acts", handle: s.submit},
+		{pattern: "POST /v1/proposals/{id}/confirm", handle: s.confirm},
+		{pattern: "POST /v1/proposals/{id}/reject", handle: s.reject},
+		{pattern: "POST /v1/proposals/{id}/use", handle: s.use},
+		{pattern: "POST /v1/people/bootstrap", handle: s.bootstrap},
+		{pattern: "POST /v1/keys", handle: s.newKey},
+		{pattern: "POST /v1/backup", handle: s.backup, takes: backupTimeout},
 	}
 }
 

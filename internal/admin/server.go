@@ -21,6 +21,8 @@ type Desk interface {
 	Bootstrap(ctx context.Context, who desk.Actor, people []desk.Person, reason string) error
 	NewKey(ctx context.Context, who desk.Actor, name string, scopes []string, reason string) (string, desk.Outcome, error)
 
+	MayBackUp(ctx context.Context, a desk.Actor) error
+
 	Who(ctx context.Context, a desk.Actor) (desk.Person, error)
 	Status(ctx context.Context, a desk.Actor) (desk.Status, error)
 	Find(ctx context.Context, a desk.Actor, text string) ([]desk.Hit, error)
@@ -67,6 +69,7 @@ type Observer interface {
 type Config struct {
 	Desk     Desk
 	Service  func() Service // what the process knows about itself; safe for concurrent use
+	Backup   func(ctx context.Context, path string) (Backup, error) // nil: this service makes none
 	Now      func() time.Time
 	Observer Observer
 	Peer     func(*net.UnixConn) (Peer, error)
@@ -143,7 +146,7 @@ func (s *Server) answer(r route) http.Handler {
 		report := Report{Method: req.Method, Route: r.pattern, Status: http.StatusOK}
 		who := callerOf(req)
 		report.User, report.UID = who.name, who.peer.UID
-		ctx, cancel := context.WithTimeout(req.Context(), answerTimeout)
+		ctx, cancel := context.WithTimeout(req.Context(), max(answerTimeout, r.takes))
 		defer cancel()
 		value, err := s.handled(r, w, req.WithContext(ctx), who)
 		if err != nil {

@@ -300,6 +300,6 @@ func operatorCommands(p *Process) []*cobra.Command {
 		statusCommand(p), findCommand(p),
 		creditsCommand(p), eventsCommand(p), depositsCommand(p), tasksCommand(p), accountsCommand(p),
 		adoptCommand(p), notThisDealCommand(p), dealGoneCommand(p), closeWithoutDealCommand(p), depositCommand(p), webhookCommand(p),
-		proposalsCommand(p), holdCommand(p), releaseCommand(p), goLiveCommand(p), takeoverCommand(p), gapCheckedCommand(p), peopleCommand(p), auditCommand(p), alertsCommand(p),
+		proposalsCommand(p), holdCommand(p), releaseCommand(p), goLiveCommand(p), takeoverCommand(p), gapCheckedCommand(p), backupCommand(p), peopleCommand(p), auditCommand(p), alertsCommand(p),
 	}
 }

@@ -86,6 +86,7 @@ func newRoot(p *Process) *cobra.Command {
 		demoCommand(p),
 		serveCommand(p),
 		verifyCommand(p),
+		restoreCommand(p),
 		signCommand(p),
 		checkCommand(p),
 		doctorCommand(p),

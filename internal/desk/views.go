@@ -192,6 +192,18 @@ func (s *Service) Find(ctx context.Context, a Actor, text string) ([]Hit, error)
 	return seen(ctx, s, a, func() ([]Hit, error) { return s.cfg.Book.Find(ctx, text) })
 }
 
+// MayBackUp refuses everybody who may not take a copy of the whole store: that is for operators and admins.
+func (s *Service) MayBackUp(ctx context.Context, a Actor) error {
+	who, err := s.who(ctx, a)
+	if err != nil {
+		return err
+	}
+	if may := []Role{Operator, Admin}; !who.May(may...) {
+		return credit.Refuse("role", "%s may not back the store up: it takes the role %s", who.ID, roleList(may))
+	}
+	return nil
+}
+
 // Credits lists rows, the newest first.
 func (s *Service) Credits(ctx context.Context, a Actor, q credit.CreditQuery) (credit.Page[credit.Credit], error) {
 	return seen(ctx, s, a, func() (credit.Page[credit.Credit], error) { return s.cfg.Book.Credits(ctx, q) })

@@ -1,0 +1,62 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"creditonce/internal/desk"
+)
+
+// backupTimeout bounds one backup: it writes and reads the whole store.
+const backupTimeout = 30 * time.Minute
+
+// Backup is what a backup holds, and its digest.
+type Backup struct {
+	Path      string         `json:"path"`
+	Bytes     int64          `json:"bytes,string"`
+	SHA256    string         `json:"sha256"`
+	Store     string         `json:"store_id"`
+	Newest    time.Time      `json:"newest_record_at"`
+	Mode      string         `json:"mode"`
+	Claims    uint64         `json:"claims,string"`
+	Events    int            `json:"events"`
+	Credits   map[string]int `json:"credits"`
+	OpenTasks int            `json:"open_tasks"`
+}
+
+// BackupWish asks for a backup. The service writes the file, as its own user.
+type BackupWish struct {
+	Path string `json:"path"` // absolute
+}
+
+func (s *Server) backup(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	var wish BackupWish
+	if err := readBody(w, r, &wish); err != nil {
+		return nil, err
+	}
+	if s.cfg.Backup == nil {
+		return nil, &Problem{"Not here", http.StatusNotImplemented, "no_backup", "this service makes no backups"}
+	}
+	if !filepath.IsAbs(wish.Path) || filepath.Clean(wish.Path) != wish.Path {
+		return nil, invalid("%q is no whole path of a file", wish.Path)
+	}
+	// Root and the service's own user can read the store as it is; everybody else must be a person who may.
+	if own := uint32(os.Getuid()); who.UID != 0 && who.UID != own {
+		if err := s.cfg.Desk.MayBackUp(r.Context(), who); err != nil {
+			return nil, err
+		}
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTimeout + time.Minute)) // else the answer is cut, and the lists tell
+	ctx, cancel := context.WithTimeout(r.Context(), backupTimeout)
+	defer cancel()
+	return s.cfg.Backup(ctx, wish.Path)
+}
+
+// Backup lets the service write a backup of its store to a new file that it may write.
+func (c *Client) Backup(ctx context.Context, path string) (Backup, error) {
+	patient := &Client{path: c.path, http: http.Client{Timeout: backupTimeout + 2*time.Minute, Transport: c.http.Transport}}
+	return post[Backup](ctx, patient, BackupWish{path}, "/v1/backup")
+}
