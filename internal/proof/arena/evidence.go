@@ -20,7 +20,7 @@ import (
 func (w *World) Gather(ctx context.Context, data string) (*invariant.World, error) {
 	out := &invariant.World{
 		Missing: invariant.Calls, Quiescent: true, OneClock: true, Now: time.Now().UTC(), Environment: "test", Dealer: managerLogin,
-		Quarantine: w.timing.Quarantine, SecondLook: w.timing.SecondLook, Lease: w.timing.Lease,
+		Restores: w.restores, Quarantine: w.timing.Quarantine, SecondLook: w.timing.SecondLook, Lease: w.timing.Lease,
 	}
 	return out, errors.Join(w.readMT5(out), w.readProvider(out), w.readLog(out), readStore(ctx, app.StorePath(w.Path(data)), out))
 }

@@ -74,7 +74,7 @@ func AccountAt(i int) Account {
 }
 
 // ports are where everything listens.
-type ports struct{ webhooks, api, line, mt5, mt5Control, pspControl int }
+type ports struct{ webhooks, api, line, mt5, mt5Control, pspControl, secondWebhooks, secondAPI int }
 
 // folder is the work folder of a world.
 type folder struct {
@@ -98,12 +98,12 @@ func makeFolder(dir string, from *stage.Ports, timing Timing) (*folder, error) {
 		}
 	}
 	p := &f.ports
-	err := from.Take(&p.webhooks, &p.api, &p.line, &p.mt5, &p.mt5Control, &p.pspControl)
+	err := from.Take(&p.webhooks, &p.api, &p.line, &p.mt5, &p.mt5Control, &p.pspControl, &p.secondWebhooks, &p.secondAPI)
 	err = errors.Join(err, f.writeSecrets(), stage.Certify(f.Path("tls"), time.Now()), f.writeWorld())
 	if err != nil {
 		return nil, fmt.Errorf("make the work folder: %w", err)
 	}
-	return f, f.WriteConfig("config.yaml", "store", p.webhooks, p.api)
+	return f, f.writeConfig("config.yaml", "store", p.webhooks, p.api)
 }
 
 func (f *folder) writeSecrets() error {
@@ -149,9 +149,15 @@ func (f *folder) writeWorld() error {
 	return os.WriteFile(f.Path("world.json"), append(text, '\n'), 0o600)
 }
 
-// WriteConfig writes a configuration of the program on the store in data, with its listeners on these ports: production's
-// own, with a demo's waiting times and its MT5 server behind the proxy.
-func (f *folder) WriteConfig(name, data string, webhooks, api int) error {
+// SecondConfig writes the configuration of a second instance on the store in data, with listeners of its own, and returns
+// its name.
+func (f *folder) SecondConfig(data string) (string, error) {
+	return "second.yaml", f.writeConfig("second.yaml", data, f.ports.secondWebhooks, f.ports.secondAPI)
+}
+
+// writeConfig writes a configuration of the program: production's own, with a demo's waiting times and its MT5 server behind
+// the proxy.
+func (f *folder) writeConfig(name, data string, webhooks, api int) error {
 	t := f.timing
 	text := fmt.Sprintf(`# Written by the proofs. Simulated money: these waiting times are too short for a real MT5 server.
 environment: test

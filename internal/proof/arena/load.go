@@ -41,11 +41,19 @@ func (p *portal) register(ctx context.Context, a Account) error {
 // state is what the portal would show the client; empty when it cannot be read now.
 func (p *portal) state(ctx context.Context, code string) string {
 	r, err := p.deposits.GetDepositWithResponse(ctx, code, nil)
-	if err != nil || r.JSON200 == nil {
+	switch {
+	case err != nil:
+		return ""
+	case r.StatusCode() == http.StatusNotFound:
+		return gone
+	case r.JSON200 == nil:
 		return ""
 	}
 	return string(r.JSON200.State)
 }
+
+// gone is a deposit that the store does not have.
+const gone = "gone"
 
 // way is how a deposit goes, besides the ordinary.
 type way string
@@ -150,7 +158,7 @@ func (w *World) One(ctx context.Context) error {
 		return err
 	}
 	rests := map[string]bool{}
-	if !Until(ctx, patience, func(ctx context.Context) bool { return w.atRest(ctx, rests, d) }) {
+	if !Until(ctx, patience, func(ctx context.Context) bool { return w.openDeposits(ctx, rests, d) == "" }) {
 		return fmt.Errorf("deposit %s does not come to rest: %w", d.code, ctx.Err())
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"creditonce/internal/invariant"
 	"creditonce/internal/proof/faultpoints"
 	"creditonce/internal/proof/faultproxy"
 	"creditonce/internal/stage"
@@ -38,6 +39,8 @@ type World struct {
 	mu       sync.Mutex
 	deposits []*deposit
 	panics   []string // lines of the log that speak of a bug
+	doubts   int
+	restores []invariant.Restore
 }
 
 // Options are what a world is made of. All are required.
@@ -160,6 +163,9 @@ func (w *World) hear(line string) {
 	if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.Contains(line, `"level":"panic"`) {
 		w.panics = append(w.panics, line)
 	}
+	if strings.Contains(line, "the store is in doubt") {
+		w.doubts++
+	}
 }
 
 // Note writes a line of the harness's own into the program's log, so that one file tells the story.
@@ -241,6 +247,37 @@ func (w *World) Register(ctx context.Context) error {
 	return nil
 }
 
+// Doubts is how often an instance has said that its store is in doubt.
+func (w *World) Doubts() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.doubts
+}
+
+// PutBack notes that an older store was put back just now, by the command or by hand. Nothing may be running that calls MT5
+// or takes events.
+func (w *World) PutBack(command bool) error {
+	r := invariant.Restore{At: time.Now().UTC(), Command: command}
+	var now invariant.World
+	if err := errors.Join(w.readMT5(&now), w.readProvider(&now)); err != nil {
+		return err
+	}
+	r.Sent, r.Deals = len(now.Sent), len(now.Deals)
+	w.restores = append(w.restores, r)
+	return nil
+}
+
+// ResendAll lets the provider send every event once more, as a firm asks it to after a restore.
+func (w *World) ResendAll(ctx context.Context) error {
+	events, err := w.PSP.Events(ctx)
+	for _, e := range events {
+		if _, again := w.PSP.Resend(ctx, fakepsp.ResendRequest{Event: e.ID}); again != nil {
+			err = errors.Join(err, again)
+		}
+	}
+	return err
+}
+
 // Deposits is how many deposits were begun.
 func (w *World) Deposits() int {
 	w.mu.Lock()
@@ -249,26 +286,30 @@ func (w *World) Deposits() int {
 }
 
 // Rest waits, at most limit, until every event has its 2xx and every deposit is at rest: credited, or in front of a person.
-// It tells whether that came about; what is not at rest is for Judge to judge.
-func (w *World) Rest(ctx context.Context, limit time.Duration) bool {
+// It tells what is not; whether that is wrong is for Judge to judge.
+func (w *World) Rest(ctx context.Context, limit time.Duration) (open string) {
 	rests := map[string]bool{}
-	return Until(ctx, limit, func(ctx context.Context) bool {
+	Until(ctx, limit, func(ctx context.Context) bool {
 		if !w.Serve.Running() {
+			open = "serve has ended"
 			return true
 		}
 		if st, err := w.PSP.Status(ctx); err != nil || st.Outstanding > 0 {
+			open = fmt.Sprintf("%d deliveries have no 2xx (%v)", st.Outstanding, err)
 			return false
 		}
 		w.mu.Lock()
 		deposits := append([]*deposit(nil), w.deposits...)
 		w.mu.Unlock()
-		return w.atRest(ctx, rests, deposits...)
+		open = w.openDeposits(ctx, rests, deposits...)
+		return open == ""
 	})
+	return open
 }
 
-// atRest tells that the deposits are. rests holds those that were seen at rest before.
-func (w *World) atRest(ctx context.Context, rests map[string]bool, deposits ...*deposit) bool {
-	all := true
+// openDeposits names the deposits that are not at rest. rests holds those that were seen at rest before.
+func (w *World) openDeposits(ctx context.Context, rests map[string]bool, deposits ...*deposit) string {
+	var open []string
 	for _, d := range deposits {
 		w.mu.Lock()
 		paid, code := len(d.payments) > 0, d.code
@@ -276,12 +317,12 @@ func (w *World) atRest(ctx context.Context, rests map[string]bool, deposits ...*
 		if rests[code] || !paid { // nothing ever becomes of a deposit that its client gave up
 			continue
 		}
-		switch w.portal.state(ctx, code) {
-		case "credited", "review":
+		switch state := w.portal.state(ctx, code); {
+		case state == "credited", state == "review", state == gone && len(w.restores) > 0: // of an older store
 			rests[code] = true
 		default:
-			all = false
+			open = append(open, fmt.Sprintf("%s (%s) is %q", code, d.way, state))
 		}
 	}
-	return all
+	return strings.Join(open, ", ")
 }

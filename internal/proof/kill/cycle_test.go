@@ -34,6 +34,13 @@ func (w life) run(ctx context.Context, c cycle) error {
 			return err
 		}
 	}
+	switch c.fault {
+	case olderFile:
+		return w.putOlderBack(ctx, c)
+	case secondInstance:
+		return w.runTwice(ctx, c)
+	default:
+	}
 	point := ""
 	if c.fault == killAt {
 		point = fmt.Sprintf("kill@%s#%d", c.at, c.nth)
@@ -79,7 +86,7 @@ func (w life) meet(ctx context.Context, c cycle) error {
 		return w.endsByItself(ctx, c)
 	case fillDisk:
 		return w.fill(ctx, c)
-	case killAnywhere, killAt:
+	case killAnywhere, killAt, olderFile, secondInstance:
 	}
 	w.Serve.Kill()
 	w.seen[string(c.fault)]++
@@ -166,14 +173,24 @@ func smallDisk(at string) (unmount func() error, err error) {
 // settleTime bounds how long everything may take to come to rest after the last fault.
 const settleTime = 40 * time.Second
 
-// settle ends every fault and the load, and waits until everything has come to rest.
-func settle(ctx context.Context, w *arena.World, stopLoad func() error) error {
+// settle ends every fault and the load, and waits until everything has come to rest. A store that is in doubt calls nothing
+// more: there it is enough that whatever was going to happen has happened, and that every event has come again.
+func settle(ctx context.Context, w *arena.World, older bool, stopLoad func() error) error {
 	w.Note("no more faults")
+	limit, doubts := settleTime, w.Doubts()
 	if err := errors.Join(w.Line.Set(faultproxy.Fault{}), w.MT5.ClearFaults(ctx), w.Start(ctx, arena.Life{}), stopLoad()); err != nil {
 		return err
 	}
-	if !w.Rest(ctx, settleTime) {
-		w.Note("not everything has come to rest")
+	if w.Doubts() > doubts {
+		limit = timing.Quarantine + 3*time.Second
+	}
+	if older {
+		if err := w.ResendAll(ctx); err != nil {
+			return err
+		}
+	}
+	if open := w.Rest(ctx, limit); open != "" {
+		w.Note("not everything has come to rest: %s", open)
 	}
 	return w.Stop()
 }

@@ -135,7 +135,7 @@ func (h *harness) live(ctx context.Context, w *arena.World, r round) error {
 		h.seen[name] += n
 	}
 	h.mu.Unlock()
-	return settle(ctx, w, func() error { stop(); return <-loaded })
+	return settle(ctx, w, r.has(olderFile), func() error { stop(); return <-loaded })
 }
 
 func (h *harness) report(seed uint64, r round, wrong []string) {

@@ -23,7 +23,13 @@ const (
 	pauseIt      fault = "stop"          // SIGSTOP, and CONT 1 to 5 s later
 	starve       fault = "no-file-grows" // every write to a file fails
 	fillDisk     fault = "disk-full"     // on a small file system of its own
+
+	// Those with which a round ends: another store takes part from then on.
+	olderFile      fault = "older-file-by-hand" // an older store file is put back while nothing runs
+	secondInstance fault = "second-instance"    // runs on a copy of the store, beside the first
 )
+
+func finales() []fault { return []fault{olderFile, secondInstance} }
 
 // boundaries are the numbered step boundaries of the deposit path, those of the way of a row first and last alike
 // (protocol-holes.md §3.4). B16 to B24 belong to withdrawals, backups and migrations.
@@ -42,6 +48,7 @@ type cycle struct {
 	at     string        // boundary of killAt
 	nth    int           // passing of it
 	load   time.Duration // before the fault
+	other  bool          // the other way to do it, where there are two
 	pause  time.Duration // of pauseIt
 	line   faultproxy.Fault
 	mt5    []fakemt5.Rule
@@ -90,15 +97,13 @@ func plan(seed uint64, n int) []round {
 	nextName, nextLine, nextMT5 := rng.IntN(len(names)), rng.IntN(len(lines)), 0
 	var rounds []round
 	for number := 1; number <= n; {
-		kinds := deck(rng)
-		for len(kinds) > 0 && number <= n {
+		for _, kinds := range deck(rng) {
 			r := round{number: len(rounds) + 1, seed: rng.Uint64()}
-			for range perRound {
-				if len(kinds) == 0 || number > n {
+			for _, kind := range kinds {
+				if number > n {
 					break
 				}
-				c := cycle{number: number, fault: kinds[0], load: between(rng, 200, 1500)}
-				kinds = kinds[1:]
+				c := cycle{number: number, fault: kind, load: between(rng, 200, 1500), other: rng.IntN(2) > 0}
 				if c.fault == killAt {
 					c.at, nextName = names[nextName], (nextName+1)%len(names)
 					c.nth = 1 + rng.IntN(often(c.at))
@@ -117,19 +122,35 @@ func plan(seed uint64, n int) []round {
 				}
 				r.cycles, number = append(r.cycles, c), number+1
 			}
-			rounds = append(rounds, r)
+			if len(r.cycles) > 0 {
+				rounds = append(rounds, r)
+			}
 		}
 	}
 	return rounds
 }
 
-// deck is one block of faults, shuffled.
-func deck(rng *rand.Rand) []fault {
-	out := []fault{killAnywhere, killAnywhere, pauseIt, starve, fillDisk}
-	for len(out) < block {
-		out = append(out, killAt)
+// deck is one block of faults, shuffled and dealt into rounds. A fault after which another store takes part comes last.
+func deck(rng *rand.Rand) [][]fault {
+	one := []fault{killAnywhere, killAnywhere, pauseIt, starve, fillDisk}
+	for len(one) < block-len(finales()) {
+		one = append(one, killAt)
 	}
-	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	rng.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })
+	last := append(finales(), make([]fault, block/perRound-len(finales()))...)
+	rng.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
+	var out [][]fault
+	for _, end := range last {
+		n := perRound
+		if end != "" {
+			n--
+		}
+		kinds := append([]fault(nil), one[:n]...)
+		if one = one[n:]; end != "" {
+			kinds = append(kinds, end)
+		}
+		out = append(out, kinds)
+	}
 	return out
 }
 
@@ -211,7 +232,7 @@ func TestPlan_HasEveryFaultWithinOneBlockAndEveryBoundaryWithinTwo(t *testing.T)
 				names[c.at]++
 			}
 		}
-		if len(kinds) != 5 || len(lines) < len(faultproxy.Kinds()) || len(names) != 1+len(boundaries()) {
+		if len(kinds) != 5+len(finales()) || len(lines) < len(faultproxy.Kinds()) || len(names) != 1+len(boundaries()) {
 			t.Errorf("seed %d: faults %v, lines %v, boundaries %v", seed, kinds, lines, names)
 		}
 	}

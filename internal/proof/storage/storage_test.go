@@ -375,7 +375,9 @@ func (r run) settle() {
 	if err := r.Start(r.Context(), arena.Life{}); err != nil {
 		r.Fatalf("after call %d: %v", r.n, err)
 	}
-	r.Rest(r.Context(), 30*time.Second)
+	if open := r.Rest(r.Context(), 30*time.Second); open != "" {
+		r.Note("not everything has come to rest: %s", open)
+	}
 	if err := r.Stop(); err != nil {
 		r.Fatalf("after call %d: %v", r.n, err)
 	}
