@@ -41,7 +41,7 @@ const (
 func TaskKinds() []TaskKind {
 	return []TaskKind{
 		TaskHeld, TaskFailed, TaskNoAnswer, TaskConflict, TaskHandedOver, TaskStuck, TaskUnsent, TaskSecondDeal, TaskRefund, TaskDispute, TaskEnvironment,
-		TaskMerchant, TaskUnreadable, TaskUnknownType, TaskEventDiffers, TaskPaymentDiffers, TaskOwnership, TaskLateAnswer, TaskPaidWithoutUnit, TaskDoubt,
+		TaskInvariant, TaskMerchant, TaskUnreadable, TaskUnknownType, TaskEventDiffers, TaskPaymentDiffers, TaskOwnership, TaskLateAnswer, TaskPaidWithoutUnit, TaskDoubt,
 		TaskRestored,
 	}
 }
