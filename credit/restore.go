@@ -139,9 +139,13 @@ func GapPulled(s Settings, g GapPull) (Settings, error) {
 		return s, fmt.Errorf("provider %s has no open gap: %w", g.Provider, ErrConflict)
 	}
 	open := s.OpenGaps()[i]
-	if g.From.After(open.From) || g.To.Before(s.Restore.At) {
+	end := s.Restore.At
+	if g.At.Before(end) {
+		end = g.At // the clock was set back since: nothing can be known beyond now
+	}
+	if g.From.After(open.From) || g.To.Before(end) {
 		return s, fmt.Errorf("the gap of provider %s lasts from %s to %s, pulled was %s to %s: %w", g.Provider,
-			timeText(open.From), timeText(s.Restore.At), timeText(g.From), timeText(g.To), ErrInvalid)
+			timeText(open.From), timeText(end), timeText(g.From), timeText(g.To), ErrInvalid)
 	}
 	return s.withRestore(func(r *Restore) {
 		i := slices.IndexFunc(r.Gaps, func(o Gap) bool { return o.Provider == g.Provider })
