@@ -234,7 +234,7 @@ func (m *model) accept(k modelKey, u int) modelStep {
 		found.Account = m.clientAccount(m.payments[u].login, k.env.moved)
 	}
 	e := m.payments[u].event
-	if s.Restore != nil && !k.env.old {
+	if s.Restore != nil && !k.env.old && m.before>>u&1 == 0 {
 		e.Facts.OccurredAt = modelNow.Add(-time.Minute)
 	}
 	ch, err := TakeIn(e, found, m.intakeRules())

@@ -100,6 +100,7 @@ type modelEnv struct {
 	busy           bool   // another row of the login is claimed or unknown
 	other          uint64 // ticket on the other row
 	taken          bool   // the other row has taken the deposit that both name
+	further        bool   // the other row came to the deposit that this one took
 	started        uint8  // ticks since the process started
 	asked          uint8  // ticks since the account was read, or since a look was begun
 	changed        bool   // MT5 has made another account of the login

@@ -192,7 +192,7 @@ func (m *model) free(k modelKey) modelStep {
 	b := m.book(k)
 	d, _ := b.Dossier(context.Background(), 0)
 	f := Freeing{Dossier: d}
-	if k.env.taken {
+	if k.env.further {
 		f.Further = []ID{3 - d.Row.ID}
 	}
 	dec, err := FreeRow(f, m.intakeRules())

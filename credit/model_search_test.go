@@ -61,9 +61,13 @@ func (m *model) first() modelState {
 
 // search goes through every state that can be reached, up to most. It ends at the first breach.
 func (m *model) search(most int, liveness bool) modelResult {
+	return m.searchFrom(m.first(), most, liveness)
+}
+
+// searchFrom is search from any state.
+func (m *model) searchFrom(first modelState, most int, liveness bool) modelResult {
 	began := time.Now()
 	z := &modelSearch{m: m, index: map[modelState]int32{}}
-	first := m.first()
 	z.index[first] = 0
 	z.states, z.from, z.what = []modelState{first}, []int32{-1}, []modelLabel{{}}
 	out := modelResult{}
