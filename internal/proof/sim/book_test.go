@@ -133,6 +133,34 @@ func (b *book) Advance(ctx context.Context, id credit.ID, decide credit.Decide) 
 	return res, err
 }
 
+// Free implements credit.KeeperBook.
+func (b *book) Free(ctx context.Context, id credit.ID, rules credit.IntakeRules) (res credit.Result, err error) {
+	err = b.commit("free", "freed", func() error {
+		r, err := b.DB.Free(ctx, id, rules)
+		if err == nil && len(r.Entries)+len(r.Opened)+len(r.Closed) > 0 {
+			b.joined(b.p.file.changed([]credit.RowChange{{After: r.Row, Entries: r.Entries}}, r.Opened, r.Closed))
+			b.p.sim.count(freedAfterRestore)
+		}
+		res = r
+		return err
+	})
+	return res, err
+}
+
+// Settle implements credit.KeeperBook.
+func (b *book) Settle(ctx context.Context, change func(credit.Settings) (credit.Settings, error)) (s credit.Settings, err error) {
+	err = b.commit("settle", "settled", func() error {
+		after, err := b.DB.Settle(ctx, change)
+		if err == nil {
+			b.p.file.changed(nil, nil, nil)
+			b.p.file.world.Settings = after
+		}
+		s = after
+		return err
+	})
+	return s, err
+}
+
 // Accept implements credit.IntakeBook.
 func (b *book) Accept(ctx context.Context, e credit.Event, rules credit.IntakeRules) (rec credit.Receipt, err error) {
 	err = b.commit("accept", "accepted", func() error {
@@ -180,7 +208,7 @@ func (b *book) Act(ctx context.Context, q desk.Query, decide desk.Decide) (rec d
 				b.stored(e.ID)
 			}
 			if r.Settings != nil {
-				b.p.file.world.Settings = *r.Settings
+				b.settings(*r.Settings)
 			}
 		}
 		rec = r
@@ -218,4 +246,18 @@ func (b *book) stored(id credit.EventID) {
 		b.p.sim.fail("read event %d, just written: %v", id, err)
 	}
 	b.p.file.world.Events = append(b.p.file.world.Events, e)
+}
+
+// settings takes in what people made of the settings. A takeover is a fence: the quarantine counts from it.
+func (b *book) settings(s credit.Settings) {
+	w := b.p.file.world
+	was := 0
+	if r := w.Settings.Restore; r != nil {
+		was = r.Number
+	}
+	if r := s.Restore; r != nil && r.Number > was && r.Kind == credit.FromCopy {
+		w.Fences = append(w.Fences, r.Mark)
+		b.p.sim.count(takenOver)
+	}
+	w.Settings = s
 }

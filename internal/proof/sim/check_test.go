@@ -64,6 +64,11 @@ func (s *sim) unsettled() string {
 	if p == nil || !p.up {
 		return "no process serves"
 	}
+	if set := &p.file.world.Settings; set.Mode != credit.ModeLive {
+		return "the mode is " + string(set.Mode) + ": " + set.ModeReason
+	} else if set.Restore != nil && set.Restore.FreedAt.IsZero() {
+		return "rows are held for a restore that is released"
+	}
 	for _, d := range s.deliveries {
 		if !d.acked {
 			return fmt.Sprintf("%s is not acknowledged", d.key)
@@ -82,11 +87,6 @@ func (s *sim) unsettled() string {
 			if !p.file.openTask(credit.RowEntity(row.ID)) && !row.HasHold(credit.HoldPreCutover) {
 				return fmt.Sprintf("credit %d is %s %v without a task", row.ID, row.State, row.Holds)
 			}
-		case credit.Pending:
-			if p.file.mode() != credit.ModeLive && p.file.world.Settings.Doubt != nil {
-				continue // nothing is called while the store is in doubt
-			}
-			fallthrough
 		default:
 			if row.State != credit.Pending || !p.file.openTask(credit.RowEntity(row.ID)) {
 				return fmt.Sprintf("credit %d is still %s", row.ID, row.State)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,58 +13,116 @@ import (
 
 // backup is the file as it was at a moment.
 type backup struct {
-	content []byte
+	path    string
 	at      time.Duration
+	command bool // it is put back by the command, not by hand
+	due     bool // at the next death of the process
 }
 
-// takeBackup copies the file between two commits, and puts it back by hand at a later death of the process.
-func (s *sim) takeBackup() {
-	content, err := os.ReadFile(s.files[0].path)
-	if err != nil {
+// takeBackup copies the file between two commits, to be put back at a later death of the process.
+func (s *sim) takeBackup(command bool) {
+	if s.backup != nil {
+		return
+	}
+	b := &backup{path: s.files[0].path + ".backup", at: s.now, command: command}
+	if err := copyFile(s.files[0].path, b.path); err != nil {
 		s.fail("take a backup: %v", err)
 		return
 	}
-	s.backup = &backup{trimmed(content), s.now}
+	s.backup = b
 	s.note("somebody copies the store's file")
 	s.after(s.spread(time.Second, 40*time.Minute), func() {
 		if p := s.serving(); p != nil && !s.calm {
-			s.putBack = true
+			b.due = true
 			s.doom(p, "somebody stops it to put an older file back")
 		}
 	})
 }
 
+// copyFile copies what is written of a file; a store has room for much more.
+func copyFile(from, to string) (err error) {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	const seekData, seekHole = 3, 4 // lseek(2), on Linux
+	var content []byte
+	for at := int64(0); ; {
+		begin, err := f.Seek(at, seekData)
+		if err != nil {
+			break // no more data, or a system that cannot tell
+		}
+		end, err := f.Seek(begin, seekHole)
+		if err != nil {
+			return err
+		}
+		content = append(content, make([]byte, end-int64(len(content)))...)
+		if _, err := f.ReadAt(content[begin:end], begin); err != nil {
+			return err
+		}
+		at = end
+	}
+	if len(content) == 0 {
+		if content, err = os.ReadFile(from); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(to, trimmed(content), 0o600)
+}
+
 // betweenLives is what befalls the files while nobody runs.
-func (s *sim) betweenLives(f *file) {
+func (s *sim) betweenLives(p *process) {
 	if s.strikes(witnessLost) {
 		_ = os.Remove(s.witness)
 		s.note("the witness is gone")
 	}
-	if !s.putBack {
+	b, f := s.backup, p.file
+	if b == nil || !b.due {
 		return
 	}
-	s.putBack = false
-	path := f.path
-	if s.oneIn(2) {
-		path += ".put-back" // another inode
+	b.due = false
+	if b.command {
+		s.restoreByCommand(p)
+	} else {
+		s.restoreByHand(f)
 	}
-	err := os.WriteFile(path, s.backup.content, 0o600)
-	if err == nil && path != f.path {
+	f.stale, f.older = true, true
+}
+
+func (s *sim) restoreByHand(f *file) {
+	path := f.path
+	other := s.oneIn(2) // another inode
+	if other {
+		path += ".put-back"
+	}
+	err := copyFile(s.backup.path, path)
+	if err == nil && other {
 		err = os.Rename(path, f.path)
 	}
 	if err != nil {
 		s.fail("put the older file back: %v", err)
+	}
+	s.count(backupPutBack)
+	s.note("the file of %v is put back, another file: %t", s.backup.at, other)
+}
+
+func (s *sim) restoreByCommand(p *process) {
+	r, err := store.Restore(background, p.file.path, store.RestoreOptions{
+		From: s.backup.path, Guard: *p.guard(), Instance: "restored-" + p.id, By: "anna", Reason: "drill",
+	})
+	if err != nil {
+		s.fail("restore: %v", err)
 		return
 	}
-	f.stale, f.older = true, true
-	s.count(backupPutBack)
-	s.note("the file of %v is put back, another file: %t", s.backup.at, path != f.path)
+	_ = os.Remove(r.Kept)
+	s.count(restoredByCommand)
+	s.note("the backup of %v is restored by the command", s.backup.at)
 }
 
 // copyStore starts another instance on a copy of the file: on this machine, or on another one.
 func (s *sim) copyStore() {
-	content, err := os.ReadFile(s.files[0].path)
-	if err != nil || len(s.files) > 1 || s.serving() == nil {
+	if len(s.files) > 1 || s.serving() == nil {
 		return
 	}
 	folder := s.files[0].path + ".copy"
@@ -72,7 +131,7 @@ func (s *sim) copyStore() {
 		s.fail("copy the store: %v", err)
 		return
 	}
-	if err := os.WriteFile(path, trimmed(content), 0o600); err != nil {
+	if err := copyFile(s.files[0].path, path); err != nil {
 		s.fail("copy the store: %v", err)
 		return
 	}
@@ -108,7 +167,7 @@ func (s *sim) standing(p *process) {
 	if p.file.older {
 		p.file.older = false
 		w := s.world()
-		w.Restores = append(w.Restores, invariant.Restore{At: s.begun.Add(s.now).UTC(), Sent: len(w.Sent), Calls: len(w.Calls), Deals: len(w.Deals)})
+		w.Restores = append(w.Restores, invariant.Restore{At: s.begun.Add(s.now).UTC(), Command: s.backup.command, Sent: len(w.Sent), Calls: len(w.Calls), Deals: len(w.Deals)})
 	}
 	if p.file.stale {
 		if err := p.file.reload(p.db); err != nil {

@@ -54,6 +54,7 @@ const (
 	peopleHoldMode               // people hold the mode and release it
 	goLiveLater                  // the store starts in observe
 	backupByHand                 // an older file is put back by hand while the service is down
+	backupByCommand              // a backup is restored by the command
 	storeCopied                  // another instance starts on a copy of the file
 	witnessLost                  // the witness is gone at a start
 	faultCount
@@ -66,7 +67,7 @@ var faultNames = [...]string{
 	"login-archived", "zone-shift", "mt5-restored",
 	"psp-duplicate", "psp-reorder", "psp-new-id", "psp-reversed", "psp-second-pay", "psp-amount", "psp-disagree", "psp-test-mode",
 	"psp-noise", "psp-renamed", "deposit-late", "owner-changes", "people", "hold-mode", "go-live-later",
-	"backup-by-hand", "store-copied", "witness-lost",
+	"backup-by-hand", "backup-by-command", "store-copied", "witness-lost",
 }
 
 func (f fault) String() string { return faultNames[f] }
@@ -85,7 +86,7 @@ var menu = [faultCount]struct{ rate, odds int }{
 	pspDuplicate: {2, 2}, pspReorder: {3, 3}, pspNewID: {3, 3}, pspReversed: {4, 5}, pspSecondPay: {5, 8}, pspAmount: {5, 8},
 	pspDisagree: {6, 10}, pspTestMode: {5, 8}, pspNoise: {4, 8}, pspRenamed: {2, 10},
 	depositLate: {3, 3}, ownerChanges: {4, 10}, peopleAct: {1, 2}, peopleHoldMode: {4, 10}, goLiveLater: {1, 20},
-	backupByHand: {1, 10}, storeCopied: {1, 14}, witnessLost: {3, 8},
+	backupByHand: {1, 10}, backupByCommand: {1, 10}, storeCopied: {1, 14}, witnessLost: {3, 8},
 }
 
 // drawFaults chooses the subset and the rates; off removes faults from it without changing what else is drawn.

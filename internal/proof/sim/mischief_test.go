@@ -30,7 +30,8 @@ func (s *sim) mischief() {
 		s.register(login, "client-other")
 		s.after(s.spread(time.Minute, 30*time.Minute), func() { s.register(login, clientOf(login)) })
 	})
-	s.often(backupByHand, 4*time.Minute, s.takeBackup)
+	s.often(backupByHand, 4*time.Minute, func() { s.takeBackup(false) })
+	s.often(backupByCommand, 4*time.Minute, func() { s.takeBackup(true) })
 	s.often(storeCopied, 8*time.Minute, s.copyStore)
 	if s.faults[goLiveLater] > 0 {
 		s.after(s.spread(time.Second, 20*time.Minute), s.goLive)

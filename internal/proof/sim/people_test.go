@@ -41,6 +41,9 @@ func (s *sim) choose(p *process) (desk.Act, string, bool) {
 		}
 		return desk.Act{Kind: kind, Subject: "mode"}, "drill", true
 	}
+	if act, ok := s.chooseOther(p); ok {
+		return act, "because", true
+	}
 	row := s.anyRow(p)
 	for range 4 { // rather one that waits for somebody
 		if row.State != credit.Done && row.State != credit.Cancelled {
@@ -135,33 +138,80 @@ func (s *sim) expected(what string, err error) bool {
 	return false
 }
 
-// goLive ends observe, or a hold, by two people; again and again until it is so.
+// chooseOther draws acts that are not about a row.
+func (s *sim) chooseOther(p *process) (desk.Act, bool) {
+	w := p.file.world
+	switch s.rng.IntN(14) {
+	case 0:
+		login := pick(&s.sched, logins)
+		for _, d := range s.mt5.deals {
+			if d.gone && d.Login == login {
+				return desk.Act{Kind: desk.DealGone, Subject: desk.LoginSubject(serverLabel, login), Params: map[string]string{"ticket": strconv.FormatUint(d.Ticket, 10)}}, true
+			}
+		}
+	case 1:
+		login := pick(&s.sched, logins)
+		return desk.Act{Kind: desk.ManualPay, Subject: "deposit/manual", Params: map[string]string{
+			"client": clientOf(login), "server": serverLabel, "login": strconv.FormatUint(login, 10), "amount": "15.00", "currency": "USD",
+			"bank_reference": "WIRE " + strconv.Itoa(s.rng.IntN(5)), "received_at": s.begun.Add(s.now).UTC().Format(time.RFC3339),
+		}}, true
+	case 2:
+		if len(w.Events) > 0 {
+			e := &w.Events[s.rng.IntN(len(w.Events))]
+			return desk.Act{Kind: desk.Replay, Subject: "event/" + strconv.FormatUint(uint64(e.ID), 10)}, true
+		}
+	case 3:
+		if len(w.Tasks) > 0 {
+			t := &w.Tasks[s.rng.IntN(len(w.Tasks))]
+			return desk.Act{Kind: pick(&s.sched, []desk.Kind{desk.CloseTask, desk.AssignTask}), Subject: "task/" + strconv.FormatUint(uint64(t.ID), 10)}, true
+		}
+	case 4:
+		if act, ok := s.nextForMode(p); ok {
+			return act, true
+		}
+	}
+	return desk.Act{}, false
+}
+
+// nextForMode is what people do next to have the service live; false when it is.
+func (s *sim) nextForMode(p *process) (desk.Act, bool) {
+	set := &p.file.world.Settings
+	switch {
+	case set.Doubt != nil:
+		return desk.Act{Kind: desk.TakeOver, Subject: "mode", Params: map[string]string{"fenced": pick(&s.sched, []string{"password", "address"})}}, true
+	case len(set.OpenGaps()) > 0:
+		return desk.Act{Kind: desk.GapChecked, Subject: "provider/" + set.OpenGaps()[0].Provider}, true
+	case set.Mode == credit.ModeHold:
+		return desk.Act{Kind: desk.ReleaseMode, Subject: "mode"}, true
+	case set.Mode == credit.ModeObserve:
+		return desk.Act{Kind: desk.GoLive, Subject: "mode"}, true
+	}
+	return desk.Act{}, false
+}
+
+// goLive brings the service to live, whatever it takes; again and again until it is so.
 func (s *sim) goLive() {
 	p := s.serving()
 	if p == nil || !p.up || p.stopped {
 		s.after(20*time.Second, s.goLive)
 		return
 	}
-	if p.file.world.Settings.Doubt != nil {
-		return // nobody can release it; it stays in hold
-	}
-	kind := desk.ReleaseMode
-	switch p.file.mode() {
-	case credit.ModeLive:
+	act, ok := s.nextForMode(p)
+	if !ok {
 		return
-	case credit.ModeObserve:
-		kind = desk.GoLive
-	case credit.ModeHold:
 	}
 	s.after(30*time.Second, s.goLive)
 	s.spawn(p, "goes-live", func() {
-		out, err := p.desk.Submit(p.ctx, maker, desk.Act{Kind: kind, Subject: "mode"}, "go")
+		out, err := p.desk.Submit(p.ctx, maker, act, "go")
 		if err != nil {
-			s.expected(string(kind), err)
+			s.expected(string(act.Kind), err)
+			return
+		}
+		if out.Proposal == nil || out.Done {
 			return
 		}
 		if _, err = p.desk.Confirm(p.ctx, checker, out.Proposal.ID, out.Proposal.Digest, "go"); err != nil {
-			s.expected(string(kind), err)
+			s.expected(string(act.Kind), err)
 			return
 		}
 		s.count(wentLive)

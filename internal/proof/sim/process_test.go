@@ -56,6 +56,11 @@ func (p *process) mark() credit.Mark {
 	return credit.Mark{Process: p.id, Boot: p.boot(), At: p.clock().Now()}
 }
 
+func (p *process) guard() *store.Guard {
+	now := p.clock().Now()
+	return &store.Guard{Witness: p.sim.witness, Machine: p.host.name, Booted: now.Add(-p.boot()), Now: now}
+}
+
 // start begins a new life on the file.
 func (s *sim) start(host *machine, f *file) *process {
 	s.lives++
@@ -63,7 +68,7 @@ func (s *sim) start(host *machine, f *file) *process {
 	db, err := store.Open(f.path, store.Options{
 		UnsafeNoSync: true, StopClaimsBelow: claimFloor, RefuseIntakeBelow: intakeFloor,
 		Free:  func(string) (uint64, error) { return s.free, nil },
-		Guard: &store.Guard{Witness: s.witness, Machine: host.name, Booted: p.clock().Now().Add(-p.boot()), Now: p.clock().Now()},
+		Guard: p.guard(),
 	})
 	if err != nil {
 		s.fail("start: %v", err)
@@ -168,9 +173,13 @@ func (r seededReader) Read(b []byte) (int, error) { return r.r.Read(b) }
 func (s *sim) newDesk(p *process) (*desk.Service, error) {
 	var key [32]byte
 	copy(key[:], fmt.Sprintf("%d %s", s.seed, p.id))
+	var place *credit.Place
+	if at := p.db.Standing().Place; at.Inode != 0 {
+		place = &at
+	}
 	return desk.New(desk.Config{
 		Book: p.book, MT5: questions{&session{p: p, name: "desk"}}, Reader: reader{}, Clock: p.clock(), Process: p.info, Timing: s.timing,
-		Live: p.live, Observer: observer{p}, Rules: p.rules(), Rand: seededReader{rand.NewChaCha8(key)}, Wake: p.wake,
+		Live: p.live, Observer: observer{p}, Rules: p.rules(), Rand: seededReader{rand.NewChaCha8(key)}, Wake: p.wake, Place: place,
 	})
 }
 

@@ -39,7 +39,6 @@ type sim struct {
 	hosts     []*machine
 	witness   string
 	backup    *backup
-	putBack   bool // at the next death of the process
 	files     []*file
 	checker   invariant.Checker
 	processes []*process
@@ -87,7 +86,7 @@ func run(seed uint64, dir string, o options) (r result) {
 			_ = os.Remove(f.path)
 		}
 		_ = os.RemoveAll(path + ".copy")
-		_ = os.Remove(s.witness)
+		_, _ = os.Remove(s.witness), os.Remove(path+".backup")
 	}()
 	s.draw()
 	if err := s.lay(path); err != nil {
@@ -165,7 +164,7 @@ func (s *sim) tend() {
 		if p.file != s.files[0] {
 			continue
 		}
-		s.betweenLives(p.file)
+		s.betweenLives(p)
 		s.restart(p.host, p.file)
 	}
 }

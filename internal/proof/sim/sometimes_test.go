@@ -65,6 +65,12 @@ const (
 	doubtSeen
 	claimsWaited
 	copyStarted
+	restoredByCommand
+	takenOver
+	freedAfterRestore
+	dealWasGone
+	wiredByHand
+	replayed
 	killedB01
 	killedB02
 	killedB03
@@ -94,6 +100,7 @@ var sometimesNames = [...]string{
 	"provider's label renamed", "a person acted", "deal adopted", "closed without a deal", "released", "further call allowed", "handed over",
 	"watched for a second deal", "went live later",
 	"older backup put back by hand", "store in doubt", "claims waited for the quarantine after a start", "instance on a copy",
+	"backup restored by the command", "store taken over", "row freed after a restore", "a deal recorded as deleted", "bank wire entered", "webhook replayed",
 	"killed at B01", "killed at B02", "killed at B03", "killed at B04", "killed at B05", "killed at B06", "killed at B07", "killed at B08",
 	"killed at B09", "killed at B10", "killed at B11", "killed at B12", "killed at B13", "killed at B14", "killed at B15",
 }
@@ -119,6 +126,12 @@ func (s *sim) countAct(kind desk.Kind) {
 		s.count(released)
 	case desk.RetryUnknown:
 		s.count(granted)
+	case desk.DealGone:
+		s.count(dealWasGone)
+	case desk.ManualPay:
+		s.count(wiredByHand)
+	case desk.Replay:
+		s.count(replayed)
 	default:
 	}
 }
