@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"creditonce/credit"
 	"creditonce/store"
 )
 
@@ -184,6 +186,24 @@ func TestStoreWithoutSpace_Is503AndStoresNothing(t *testing.T) {
 	}
 	if n := p.settle(51 - refused); n != 51-refused {
 		t.Errorf("%d events, %d refused of 51", n, refused)
+	}
+}
+
+// Whatever error the store answers with, it is never a 2xx, and the next notification has its own verdict.
+func TestStoreThatRefuses_IsNever2xx(t *testing.T) {
+	t.Parallel()
+	p := newPublic(t)
+	var turn atomic.Int64
+	causes := []error{nil, credit.ErrBusy, credit.ErrStopped, credit.ErrInvalid, credit.ErrConflict, credit.ErrNotFound, context.Canceled, io.ErrUnexpectedEOF}
+	p.intake.fail = func() error { return causes[int(turn.Add(1)-1)%len(causes)] }
+	for i := range 3 * len(causes) {
+		cause := causes[i%len(causes)]
+		if got := p.post(); (cause == nil) != (got == 200) || cause != nil && got/100 != 5 {
+			t.Errorf("%v: status %d", cause, got)
+		}
+	}
+	if n := p.settle(3); n != 3 {
+		t.Errorf("%d events", n)
 	}
 }
 

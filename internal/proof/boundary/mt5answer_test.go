@@ -36,6 +36,7 @@ func TestOddAnswers_AreUnknownAndNeverRepeated(t *testing.T) {
 		"length with a plus":       func(b string) string { return fmt.Sprintf("%sContent-Length: +%d\r\n\r\n%s", ok, len(b), b) },
 		"length in hex":            func(b string) string { return fmt.Sprintf("%sContent-Length: 0x%x\r\n\r\n%s", ok, len(b), b) },
 		"length too large":         func(b string) string { return ok + "Content-Length: 99999999999999999999\r\n\r\n" + b },
+		"length larger than all":   func(b string) string { return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", ok, len(b)+5, b) },
 		"length too small":         func(b string) string { return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", ok, len(b)-1, b) },
 		"chunk shorter than said":  func(b string) string { return inChunks(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(b)+5, b)) },
 		"chunk longer than said":   func(b string) string { return inChunks(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(b)-5, b)) },

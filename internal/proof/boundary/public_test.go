@@ -49,11 +49,17 @@ func (deaf) Webhook(context.Context, webhook.Report) {}
 // taken counts what the store said yes to.
 type taken struct {
 	credit.IntakeBook
-	mu  sync.Mutex
-	yes []credit.Receipt
+	fail func() error // may be nil: what the store says instead of doing it
+	mu   sync.Mutex
+	yes  []credit.Receipt
 }
 
 func (i *taken) Accept(ctx context.Context, e credit.Event, rules credit.IntakeRules) (credit.Receipt, error) {
+	if i.fail != nil {
+		if err := i.fail(); err != nil {
+			return credit.Receipt{}, err
+		}
+	}
 	r, err := i.IntakeBook.Accept(ctx, e, rules)
 	if err == nil {
 		i.mu.Lock()
