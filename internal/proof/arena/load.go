@@ -158,7 +158,10 @@ func (w *World) One(ctx context.Context) error {
 		return err
 	}
 	rests := map[string]bool{}
-	if !Until(ctx, patience, func(ctx context.Context) bool { return w.openDeposits(ctx, rests, d) == "" }) {
+	if !Until(ctx, patience, func(ctx context.Context) bool {
+		open, _ := w.openDeposits(ctx, rests, d)
+		return open == ""
+	}) {
 		return fmt.Errorf("deposit %s does not come to rest: %w", d.code, ctx.Err())
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -152,6 +153,17 @@ func (w *World) Launch(ctx context.Context, l Life) (*stage.Child, error) {
 	return c, err
 }
 
+// Command runs another command of the program to its end, with the configuration of the first instance. Its error repeats
+// what the command said.
+func (w *World) Command(ctx context.Context, args ...string) error {
+	out, err := exec.CommandContext(ctx, w.o.Plain, append(args, "--config", w.Path("config.yaml"))...).CombinedOutput()
+	w.Note("creditonce %s\n%s", strings.Join(args, " "), out)
+	if err != nil {
+		return fmt.Errorf("creditonce %s: %w: %s", args[0], err, out)
+	}
+	return nil
+}
+
 // hear keeps the program's log, and what in it can only be a bug.
 func (w *World) hear(line string) {
 	w.mu.Lock()
@@ -285,10 +297,11 @@ func (w *World) Deposits() int {
 	return len(w.deposits)
 }
 
-// Rest waits, at most limit, until every event has its 2xx and every deposit is at rest: credited, or in front of a person.
-// It tells what is not; whether that is wrong is for Judge to judge.
+// Rest waits, at most limit, until every event has its 2xx and every deposit is at rest: credited, or in front of a person. A
+// row that a person sees may still settle itself, so those must stay as they are for longer than a quarantine. It tells
+// what is not at rest; whether that is wrong is for Judge to judge.
 func (w *World) Rest(ctx context.Context, limit time.Duration) (open string) {
-	rests := map[string]bool{}
+	rests, before, since := map[string]bool{}, "", time.Now()
 	Until(ctx, limit, func(ctx context.Context) bool {
 		if !w.Serve.Running() {
 			open = "serve has ended"
@@ -301,15 +314,19 @@ func (w *World) Rest(ctx context.Context, limit time.Duration) (open string) {
 		w.mu.Lock()
 		deposits := append([]*deposit(nil), w.deposits...)
 		w.mu.Unlock()
-		open = w.openDeposits(ctx, rests, deposits...)
-		return open == ""
+		var asked string
+		open, asked = w.openDeposits(ctx, rests, deposits...)
+		if open+asked != before {
+			before, since = open+asked, time.Now()
+		}
+		return open == "" && (asked == "" || time.Since(since) > w.timing.Quarantine+time.Second)
 	})
 	return open
 }
 
-// openDeposits names the deposits that are not at rest. rests holds those that were seen at rest before.
-func (w *World) openDeposits(ctx context.Context, rests map[string]bool, deposits ...*deposit) string {
-	var open []string
+// openDeposits names the deposits that are not at rest, and those that a person is asked about and need not have been. rests
+// holds those that were seen at rest for good before.
+func (w *World) openDeposits(ctx context.Context, rests map[string]bool, deposits ...*deposit) (open, asked string) {
 	for _, d := range deposits {
 		w.mu.Lock()
 		paid, code := len(d.payments) > 0, d.code
@@ -318,11 +335,13 @@ func (w *World) openDeposits(ctx context.Context, rests map[string]bool, deposit
 			continue
 		}
 		switch state := w.portal.state(ctx, code); {
-		case state == "credited", state == "review", state == gone && len(w.restores) > 0: // of an older store
+		case state == "credited", state == "review" && d.way == wrongAmount:
 			rests[code] = true
+		case state == "review", state == gone && len(w.restores) > 0: // gone with the newer store
+			asked += code + ", "
 		default:
-			open = append(open, fmt.Sprintf("%s (%s) is %q", code, d.way, state))
+			open += fmt.Sprintf("%s (%s) is %q, ", code, d.way, state)
 		}
 	}
-	return strings.Join(open, ", ")
+	return open, asked
 }

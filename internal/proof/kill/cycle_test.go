@@ -37,6 +37,8 @@ func (w life) run(ctx context.Context, c cycle) error {
 	switch c.fault {
 	case olderFile:
 		return w.putOlderBack(ctx, c)
+	case restored:
+		return w.restore(ctx, c)
 	case secondInstance:
 		return w.runTwice(ctx, c)
 	default:
@@ -86,7 +88,7 @@ func (w life) meet(ctx context.Context, c cycle) error {
 		return w.endsByItself(ctx, c)
 	case fillDisk:
 		return w.fill(ctx, c)
-	case killAnywhere, killAt, olderFile, secondInstance:
+	case killAnywhere, killAt, olderFile, restored, secondInstance:
 	}
 	w.Serve.Kill()
 	w.seen[string(c.fault)]++
@@ -164,7 +166,7 @@ func (endless) Read(b []byte) (int, error) { return len(b), nil }
 
 // smallDisk is a file system of the store's own that is soon full. It returns what unmounts it, or why there is none.
 func smallDisk(at string) (unmount func() error, err error) {
-	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=40m,mode=0700"); err != nil {
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=96m,mode=0700"); err != nil {
 		return nil, fmt.Errorf("mount a small file system: %w", err)
 	}
 	return func() error { return syscall.Unmount(at, syscall.MNT_DETACH) }, nil

@@ -23,12 +23,34 @@ func (w life) putOlderBack(ctx context.Context, c cycle) error {
 	w.Serve.Kill()
 	var err error
 	if c.other {
-		err = os.Rename(older, path)
+		beside := path + ".older" // a rename does not cross file systems
+		err = errors.Join(copyFile(beside, older), os.Rename(beside, path))
 	} else {
 		err = copyFile(path, older)
 	}
 	w.seen[string(c.fault)]++
 	return errors.Join(err, w.PutBack(false))
+}
+
+// restore makes a backup, lets the program work on, and puts the backup back by the command; the other way, the command is
+// killed somewhere in the middle first. What a restore has in its way must be gone when it is run again.
+func (w life) restore(ctx context.Context, c cycle) error {
+	backup := w.Path("backup.db")
+	err := errors.Join(w.Command(ctx, "backup", backup), w.Start(ctx, arena.Life{}), arena.Pause(ctx, c.load))
+	if err != nil {
+		return err
+	}
+	w.Serve.Kill()
+	put := []string{"restore", "--from", backup, "--reason", "the kill harness", "--yes"}
+	if c.other {
+		short, cancel := context.WithTimeout(ctx, c.load/8)
+		if err := w.Command(short, put...); err != nil {
+			w.seen["restore killed"]++
+		}
+		cancel()
+	}
+	w.seen[string(c.fault)]++
+	return errors.Join(w.Command(ctx, put...), w.PutBack(true))
 }
 
 // runTwice lets a second instance run on a copy of the store, beside the first, for longer than a quarantine; the other way,

@@ -135,7 +135,7 @@ func (h *harness) live(ctx context.Context, w *arena.World, r round) error {
 		h.seen[name] += n
 	}
 	h.mu.Unlock()
-	return settle(ctx, w, r.has(olderFile), func() error { stop(); return <-loaded })
+	return settle(ctx, w, r.has(olderFile) || r.has(restored), func() error { stop(); return <-loaded })
 }
 
 func (h *harness) report(seed uint64, r round, wrong []string) {
@@ -178,7 +178,7 @@ func (h *harness) checkSometimes(n int) {
 	h.Helper()
 	var must []string
 	if n >= block {
-		must = append(must, string(killAnywhere), string(pauseIt), string(starve))
+		must = append(must, string(killAnywhere), string(pauseIt), string(starve), string(olderFile), string(restored), string(secondInstance))
 	}
 	if n >= 4*block {
 		must = append(must, boundaries()...)

@@ -26,10 +26,11 @@ const (
 
 	// Those with which a round ends: another store takes part from then on.
 	olderFile      fault = "older-file-by-hand" // an older store file is put back while nothing runs
+	restored       fault = "restore"            // a backup is put back by the command
 	secondInstance fault = "second-instance"    // runs on a copy of the store, beside the first
 )
 
-func finales() []fault { return []fault{olderFile, secondInstance} }
+func finales() []fault { return []fault{olderFile, restored, secondInstance} }
 
 // boundaries are the numbered step boundaries of the deposit path, those of the way of a row first and last alike
 // (protocol-holes.md §3.4). B16 to B24 belong to withdrawals, backups and migrations.
