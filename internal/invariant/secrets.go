@@ -25,7 +25,8 @@ func nothingSecret(v *view) {
 	}
 }
 
-// cardNumber tells that a text holds 13 to 19 digits in a row that begin as card numbers do and pass Luhn's check.
+// cardNumber tells that a text holds 13 to 19 digits in a row that begin as card numbers do and pass Luhn's check. Such a
+// row inside of a long hexadecimal word is chance: process ids and digests are such words.
 func cardNumber(s string) bool {
 	for i := 0; i < len(s); {
 		if s[i] < '0' || s[i] > '9' {
@@ -36,12 +37,24 @@ func cardNumber(s string) bool {
 		for j < len(s) && s[j] >= '0' && s[j] <= '9' {
 			j++
 		}
-		if n := j - i; n >= 13 && n <= 19 && s[i] >= '3' && s[i] <= '6' && luhn(s[i:j]) {
+		if n := j - i; n >= 13 && n <= 19 && s[i] >= '3' && s[i] <= '6' && luhn(s[i:j]) && !longHex(s, i, j) {
 			return true
 		}
 		i = j
 	}
 	return false
+}
+
+// longHex tells that s[i:j] is a part of a hexadecimal word that is longer than a card number.
+func longHex(s string, i, j int) bool {
+	hex := func(b byte) bool { return '0' <= b && b <= '9' || 'a' <= b && b <= 'f' }
+	for i > 0 && hex(s[i-1]) {
+		i--
+	}
+	for j < len(s) && hex(s[j]) {
+		j++
+	}
+	return j-i > 19
 }
 
 func luhn(digits string) bool {
