@@ -17,6 +17,7 @@ type backup struct {
 	at      time.Duration
 	command bool // it is put back by the command, not by hand
 	due     bool // at the next death of the process
+	done    bool
 }
 
 // takeBackup copies the file between two commits, to be put back at a later death of the process.
@@ -81,7 +82,7 @@ func (s *sim) betweenLives(p *process) {
 	if b == nil || !b.due {
 		return
 	}
-	b.due = false
+	b.due, b.done = false, true
 	if b.command {
 		s.restoreByCommand(p)
 	} else {

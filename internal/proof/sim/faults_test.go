@@ -86,7 +86,7 @@ var menu = [faultCount]struct{ rate, odds int }{
 	pspDuplicate: {2, 2}, pspReorder: {3, 3}, pspNewID: {3, 3}, pspReversed: {4, 5}, pspSecondPay: {5, 8}, pspAmount: {5, 8},
 	pspDisagree: {6, 10}, pspTestMode: {5, 8}, pspNoise: {4, 8}, pspRenamed: {2, 10},
 	depositLate: {3, 3}, ownerChanges: {4, 10}, peopleAct: {1, 2}, peopleHoldMode: {4, 10}, goLiveLater: {1, 20},
-	backupByHand: {1, 10}, backupByCommand: {1, 10}, storeCopied: {1, 14}, witnessLost: {3, 8},
+	backupByHand: {1, 14}, backupByCommand: {1, 14}, storeCopied: {1, 16}, witnessLost: {3, 8},
 }
 
 // drawFaults chooses the subset and the rates; off removes faults from it without changing what else is drawn.

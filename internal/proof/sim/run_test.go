@@ -112,6 +112,7 @@ func playMany(t *testing.T, from uint64, n int, o options) *sum {
 	return total
 }
 
+// enoughFailures ends a search: more of them say nothing new.
 const enoughFailures = 20
 
 func playQuietly(t *testing.T, from uint64, n int, o options) *sum {
@@ -145,7 +146,10 @@ func playQuietly(t *testing.T, from uint64, n int, o options) *sum {
 					if r.failure != "" {
 						total.bad = append(total.bad, r)
 					}
-					stop := len(total.bad) >= enoughFailures
+					stop := len(total.bad) >= enoughFailures || (o.finds != "" && strings.HasPrefix(r.failure, o.finds))
+					if stop {
+						next.Store(uint64(n))
+					}
 					if now := time.Now(); now.Sub(said) > 10*time.Second {
 						said = now
 						fmt.Printf("sim: %d of %d seeds, %.0f a second, %d failed\n", played, n, float64(played)/now.Sub(begun).Seconds(), len(total.bad))

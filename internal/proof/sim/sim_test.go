@@ -15,12 +15,17 @@ import (
 
 // options are what a run is made with, beside its seed.
 type options struct {
-	off    map[fault]bool                        // faults that are not used
-	steps  int                                   // gates until the calm; 0: drawn
-	keep   int                                   // trace lines to keep
-	timing func(*credit.Timing)                  // what a test of the simulation breaks: the waits,
-	trust  func(credit.Sighting) credit.Sighting // what a look is taken for,
-	world  func(*sim)                            // the world
+	off   map[fault]bool // faults that are not used
+	force []fault        // faults that every run has, at their most frequent
+	steps int            // gates until the calm; 0: drawn
+	keep  int            // trace lines to keep
+	finds string         // a failure of this kind ends the search
+
+	// What a test of the simulation breaks: the waits, what a look is taken for, the world, what a start compares.
+	timing func(*credit.Timing)
+	trust  func(credit.Sighting) credit.Sighting
+	world  func(*sim)
+	blind  bool
 }
 
 // sim is one run: the world, and the processes under test in it.
@@ -100,13 +105,20 @@ func run(seed uint64, dir string, o options) (r result) {
 	if o.world != nil {
 		o.world(s)
 	}
+	if o.timing != nil || o.world != nil || o.trust != nil {
+		w := s.world()
+		w.Quarantine, w.SecondLook, w.Lease = 0, 0, 0
+	}
 	s.plan()
 	s.mischief()
 	s.start(s.hosts[0], s.files[0])
-	for s.failure == "" && s.steps < s.options.steps && s.now < 6*time.Hour {
+	for looked := 0; s.failure == "" && s.steps < s.options.steps && s.now < 3*time.Hour; {
 		s.tend()
-		if !s.turn(s.lazy) {
+		if !s.turn(s.lazy) || (s.steps > looked && s.over()) {
 			break
+		}
+		if s.steps > looked {
+			looked = s.steps + 20
 		}
 		s.check()
 	}
@@ -121,6 +133,9 @@ func (s *sim) world() *invariant.World { return s.files[0].world }
 // draw chooses what kind of run this is.
 func (s *sim) draw() {
 	s.faults = s.drawFaults(s.options.off)
+	for _, f := range s.options.force {
+		s.faults[f] = menu[f].rate
+	}
 	steps := 200 + s.rng.IntN(700)
 	if s.options.steps == 0 {
 		s.options.steps = steps
@@ -167,6 +182,29 @@ func (s *sim) tend() {
 		s.betweenLives(p)
 		s.restart(p.host, p.file)
 	}
+}
+
+// over tells that nothing is left that a fault could spoil: every row is settled for good, and nothing more will come.
+func (s *sim) over() bool {
+	if s.backup != nil && !s.backup.done {
+		return false
+	}
+	for _, d := range s.deliveries {
+		if !d.acked || d.more > 0 {
+			return false
+		}
+	}
+	for _, r := range s.requests {
+		if !r.made && !r.never {
+			return false
+		}
+	}
+	for i := range s.world().Rows {
+		if c := &s.world().Rows[i].Credit; !c.State.Terminal() || !c.WatchUntil.IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // pass is a gate: the scheduler may let others run first, or kill the process here.
