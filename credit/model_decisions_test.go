@@ -101,6 +101,9 @@ func (m *model) deals(seen uint8) []Deal {
 			Ticket: uint64(1001 + bit), Login: m.payments[bit/2%2].login, Action: ActionBalance, Amount: usd(50000),
 			Comment: string(m.payments[bit/2%2].reference), Dealer: 77, ServerTime: modelNow.Unix(),
 		}
+		if m.noComments {
+			d.Comment = ""
+		}
 		if bit >= 4 {
 			d.Ticket, d.Login, d.Comment = handTicket, m.payments[bit-4].login, "deposit by hand"
 		}

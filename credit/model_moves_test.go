@@ -40,7 +40,8 @@ func (x *modelNext) put(t *modelState, i, u int, step modelStep) {
 	m := x.m
 	t.at[i].rows[u] = step.row
 	row := &m.rows.of(step.row).row
-	if row.State == Done && row.Ticket != handTicket && !t.requests[u][int(row.Ticket-1001)%2].executed() {
+	mine := func(slot int) bool { return row.Ticket == ticketOf(u, slot) && t.requests[u][slot].executed() }
+	if row.State == Done && row.Ticket != handTicket && !mine(0) && !mine(1) {
 		x.breach(t, doneWithoutDeal)
 	}
 	if step.unproven != "" {

@@ -38,9 +38,15 @@ func (x *modelNext) people(i int) {
 		} else if s.hand.is >= handVisible && !byHand {
 			x.act(i, u, "not this", handTicket, "two people note at {i} that the deal made by hand is not payment {p}: the row is {s}")
 		}
-		for k, r := range s.requests[u] {
-			if r.is == reqVisible {
-				x.act(i, u, "adopt", ticketOf(u, k), "two people adopt the deal that MT5 shows for payment {p} at {i}: the row is {s}")
+		for v := range m.units {
+			for k, r := range s.requests[v] {
+				switch {
+				case r.is != reqVisible:
+				case v == u:
+					x.act(i, u, "adopt", ticketOf(v, k), "two people adopt the deal that MT5 shows for payment {p} at {i}: the row is {s}")
+				case m.mistaken:
+					x.act(i, u, "adopt", ticketOf(v, k), "two people adopt the other payment's deal for payment {p} at {i}: the row is {s}")
+				}
 			}
 		}
 	}

@@ -32,8 +32,11 @@ var modelRulesOff = []modelRule{
 	{small, "boot clock", modelScene{units: 1, hand: true, suspensions: 2, off: modelOff{bootClock: true}}, paidBesideHand},
 	{quick, "a restore moves rows to unknown", modelScene{units: 1, restores: 1, byCommand: true, people: true, off: modelOff{restoreMoves: true}}, paidAfterClosing},
 	{quick, "a file put back by hand is noticed", modelScene{units: 1, restores: 1, byHand: true, off: modelOff{noticed: true}}, twoDeals},
+	{quick, "a file written over in place is noticed", modelScene{units: 1, restores: 1, inPlace: true, off: modelOff{noticed: true}}, twoDeals},
 	{quick, "a copy is noticed", modelScene{units: 1, copied: true, off: modelOff{noticed: true}}, twoDeals},
 	{deep, "the other instance is fenced", modelScene{units: 1, copied: true, off: modelOff{fence: true}}, twoDeals},
+	{quick, "one open row a login, where MT5 keeps no comments and people take a wrong deal",
+		modelScene{units: 2, noComments: true, people: true, mistaken: true, off: modelOff{oneOpen: true}}, doneWithoutDeal},
 	{deep, "one open row a login alone is redundant", modelScene{units: 2, off: modelOff{oneOpen: true}}, 0},
 }
 

@@ -39,6 +39,8 @@ type modelScene struct {
 	sureAnswer                                                  bool // every call is answered, with success where it was applied
 	people                                                      bool
 	hand                                                        bool  // somebody may make a deal by hand, without the reference
+	noComments                                                  bool  // MT5 keeps no comment of our deals
+	mistaken                                                    bool  // people adopt any deal that they are let adopt
 	account                                                     bool  // MT5 may make another account of the login
 	owner                                                       bool  // the portal may register another client for the login
 	observe                                                     bool  // the store begins before its cut-over
