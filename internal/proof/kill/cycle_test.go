@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,8 +45,12 @@ func (w life) run(ctx context.Context, c cycle) error {
 	default:
 	}
 	point := ""
-	if c.fault == killAt {
+	switch c.fault {
+	case killAt:
 		point = fmt.Sprintf("kill@%s#%d", c.at, c.nth)
+	case pauseAt:
+		point = fmt.Sprintf("stop@%s#%d", c.at, c.nth)
+	default:
 	}
 	if err := w.Start(ctx, arena.Life{Point: point}); err != nil {
 		return err
@@ -65,8 +70,12 @@ func (w life) run(ctx context.Context, c cycle) error {
 
 // meet lets the fault happen.
 func (w life) meet(ctx context.Context, c cycle) error {
-	if c.fault == killAt {
+	switch c.fault {
+	case killAt:
 		return w.dieAt(ctx, c)
+	case pauseAt:
+		return w.pauseAt(ctx, c)
+	default:
 	}
 	if err := arena.Pause(ctx, c.load); err != nil {
 		return err
@@ -88,7 +97,7 @@ func (w life) meet(ctx context.Context, c cycle) error {
 		return w.endsByItself(ctx, c)
 	case fillDisk:
 		return w.fill(ctx, c)
-	case killAnywhere, killAt, olderFile, restored, secondInstance:
+	case killAnywhere, killAt, pauseAt, olderFile, restored, secondInstance:
 	}
 	w.Serve.Kill()
 	w.seen[string(c.fault)]++
@@ -115,6 +124,32 @@ func (w life) dieAt(ctx context.Context, c cycle) error {
 	w.Serve.Kill()
 	w.seen["not reached: "+c.at]++
 	return nil
+}
+
+// pauseAt waits for the program to stop itself, and lets it go on after the pause. To whoever it talks with, and to its own
+// clock, the pause is time that passed between two instructions.
+func (w life) pauseAt(ctx context.Context, c cycle) error {
+	if !arena.Until(ctx, reach, func(context.Context) bool { return stopped(w.Serve.Process().Pid) }) {
+		w.seen["not stopped: "+c.at]++
+		w.Serve.Kill() // it may get there yet, and could not end in order then
+		return ctx.Err()
+	}
+	w.seen[string(c.fault)]++
+	err := errors.Join(arena.Pause(ctx, c.pause), w.Signal(syscall.SIGCONT), arena.Pause(ctx, c.load))
+	if err != nil {
+		return err
+	}
+	return w.Stop()
+}
+
+// stopped tells that a process is stopped by a signal: the state in its line is T (proc_pid_stat(5)).
+func stopped(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, ok := strings.Cut(string(text), ") ")
+	return ok && strings.HasPrefix(after, "T")
 }
 
 // endsByItself waits for a program whose store cannot be written: after a commit error nothing of the process may be

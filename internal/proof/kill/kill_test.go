@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"creditonce/internal/app"
 	"creditonce/internal/proof/arena"
 	"creditonce/internal/proof/faultproxy"
 	"creditonce/internal/stage"
@@ -178,7 +179,7 @@ func (h *harness) checkSometimes(n int) {
 	h.Helper()
 	var must []string
 	if n >= block {
-		must = append(must, string(killAnywhere), string(pauseIt), string(starve), string(olderFile), string(restored), string(secondInstance))
+		must = append(must, string(killAnywhere), string(pauseIt), string(pauseAt), string(starve), string(olderFile), string(restored), string(secondInstance))
 	}
 	if n >= 4*block {
 		must = append(must, boundaries()...)
@@ -223,6 +224,34 @@ func TestKill_CallThatMT5ExecutesTwiceIsReported(t *testing.T) {
 	for _, says := range []string{"I-M1", "was credited 2 times"} {
 		if !slices.ContainsFunc(wrong, func(s string) bool { return strings.Contains(s, says) }) {
 			t.Errorf("the second deal was not seen (%s); found only %q", says, wrong)
+		}
+	}
+}
+
+// Nor would one that could not see that an acknowledged event is lost.
+func TestKill_AcknowledgedEventsThatTheStoreHasLostAreReported(t *testing.T) {
+	t.Parallel()
+	s := seed()
+	h := newHarness(t, s)
+	w, err := h.open(t.Context(), filepath.Join(h.dir, "lost"), s)
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(h.dir, "lost")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := w.Path("older.db")
+	err = errors.Join(w.Start(t.Context(), arena.Life{}), w.Register(t.Context()), w.One(t.Context()), w.Stop(), copyFile(older, app.StorePath(w.Path("store"))))
+	err = errors.Join(err, w.Start(t.Context(), arena.Life{}), w.One(t.Context()), w.Stop(), copyFile(app.StorePath(w.Path("store")), older), w.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := w.Gather(t.Context(), "store")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := w.Judge(facts)
+	for _, says := range []string{"I-D1", "I-M3", "has 0 rows"} {
+		if !slices.ContainsFunc(wrong, func(s string) bool { return strings.Contains(s, says) }) {
+			t.Errorf("what was lost was not seen (%s); found only %q", says, wrong)
 		}
 	}
 }

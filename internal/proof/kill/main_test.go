@@ -17,7 +17,7 @@ const cyclesVariable = "CREDITONCE_KILL_CYCLES"
 
 var (
 	seedFlag   = flag.Uint64("seed", 0, "seed of the plan; 0 draws one")
-	cyclesFlag = flag.Int("cycles", 0, "how many cycles; 0: what $"+cyclesVariable+" says, else 10")
+	cyclesFlag = flag.Int("cycles", 0, "how many cycles; 0: what $"+cyclesVariable+" says, else 5")
 	plainFlag  = flag.String("program", "", "a program that is built already, instead of one of this source; needs -tagged too")
 	taggedFlag = flag.String("tagged", "", "the same, built with the tag faultpoints")
 	sideFlag   = flag.Int("side", 3, "how many rounds run side by side: most of a round is waiting")
@@ -72,7 +72,7 @@ func cycles(t *testing.T) int {
 	}
 	text := os.Getenv(cyclesVariable)
 	if text == "" {
-		return 10
+		return 5
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -20,7 +20,8 @@ type fault string
 const (
 	killAnywhere fault = "kill"          // SIGKILL at a random time
 	killAt       fault = "kill-boundary" // SIGKILL at the n-th passing of a numbered boundary
-	pauseIt      fault = "stop"          // SIGSTOP, and CONT 1 to 5 s later
+	pauseIt      fault = "stop"          // SIGSTOP at a random time, and CONT 1 to 5 s later
+	pauseAt      fault = "stop-boundary" // the same at the n-th passing of a boundary of the call
 	starve       fault = "no-file-grows" // every write to a file fails
 	fillDisk     fault = "disk-full"     // on a small file system of its own
 
@@ -42,15 +43,22 @@ func boundaries() []string {
 	}
 }
 
+// aroundTheCall are the boundaries between which time that passes unseen is most dangerous.
+func aroundTheCall() []string {
+	return []string{
+		credit.StepLooked, credit.StepSlotHeld, credit.StepClaimed, credit.StepPartlyWritten, credit.StepWritten, credit.StepAnswered, credit.StepChecked,
+	}
+}
+
 // cycle is one life of the program.
 type cycle struct {
 	number int
 	fault  fault
-	at     string        // boundary of killAt
+	at     string        // boundary of killAt and pauseAt
 	nth    int           // passing of it
 	load   time.Duration // before the fault
 	other  bool          // the other way to do it, where there are two
-	pause  time.Duration // of pauseIt
+	pause  time.Duration // of pauseIt and pauseAt
 	line   faultproxy.Fault
 	mt5    []fakemt5.Rule
 }
@@ -95,7 +103,7 @@ const (
 func plan(seed uint64, n int) []round {
 	rng := rand.New(rand.NewPCG(seed, 0x6b696c6c))
 	names, lines := boundaries(), faultproxy.Kinds()
-	nextName, nextLine, nextMT5 := rng.IntN(len(names)), rng.IntN(len(lines)), 0
+	nextName, nextLine, nextMT5, nextStop := rng.IntN(len(names)), rng.IntN(len(lines)), 0, rng.IntN(100)
 	var rounds []round
 	for number := 1; number <= n; {
 		for _, kinds := range deck(rng) {
@@ -109,7 +117,11 @@ func plan(seed uint64, n int) []round {
 					c.at, nextName = names[nextName], (nextName+1)%len(names)
 					c.nth = 1 + rng.IntN(often(c.at))
 				}
-				if c.fault == pauseIt {
+				if c.fault == pauseAt {
+					c.at, c.nth = aroundTheCall()[nextStop%len(aroundTheCall())], 1+rng.IntN(4)
+					nextStop++
+				}
+				if c.fault == pauseIt || c.fault == pauseAt {
 					c.pause = between(rng, 1000, 5000)
 				}
 				if rng.IntN(3) > 0 || number%3 == 0 {
@@ -133,7 +145,7 @@ func plan(seed uint64, n int) []round {
 
 // deck is one block of faults, shuffled and dealt into rounds. A fault after which another store takes part comes last.
 func deck(rng *rand.Rand) [][]fault {
-	one := []fault{killAnywhere, killAnywhere, pauseIt, starve, fillDisk}
+	one := []fault{killAnywhere, killAnywhere, pauseIt, pauseAt, pauseAt, starve, fillDisk}
 	for len(one) < block-len(finales()) {
 		one = append(one, killAt)
 	}
@@ -233,7 +245,7 @@ func TestPlan_HasEveryFaultWithinOneBlockAndEveryBoundaryWithinTwo(t *testing.T)
 				names[c.at]++
 			}
 		}
-		if len(kinds) != 5+len(finales()) || len(lines) < len(faultproxy.Kinds()) || len(names) != 1+len(boundaries()) {
+		if len(kinds) != 6+len(finales()) || len(lines) < len(faultproxy.Kinds()) || len(names) != 1+len(boundaries()) {
 			t.Errorf("seed %d: faults %v, lines %v, boundaries %v", seed, kinds, lines, names)
 		}
 	}

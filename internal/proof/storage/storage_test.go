@@ -24,7 +24,7 @@ import (
 const strideVariable = "CREDITONCE_STORAGE_STRIDE"
 
 var (
-	strideFlag = flag.Int("stride", 0, "only each n-th call fails; 0: what $"+strideVariable+" says, else 6")
+	strideFlag = flag.Int("stride", 0, "only each n-th call fails; 0: what $"+strideVariable+" says, else 25")
 	offsetFlag = flag.Int("offset", 0, "the first call that fails, from 1; 0 draws one")
 )
 
@@ -64,7 +64,7 @@ func newBench(t *testing.T) *bench {
 	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
 		t.Skipf("strace may not trace here: %v: %s", err, out)
 	}
-	b := &bench{strace: strace, stride: 6, ports: stage.NewPorts(uint64(time.Now().UnixNano())), launch: stage.NewLauncher()}
+	b := &bench{strace: strace, stride: 25, ports: stage.NewPorts(uint64(time.Now().UnixNano())), launch: stage.NewLauncher()}
 	if text := os.Getenv(strideVariable); text != "" {
 		if b.stride, err = strconv.Atoi(text); err != nil || b.stride < 1 {
 			t.Fatalf("%s=%q is no stride", strideVariable, text)
