@@ -35,6 +35,8 @@ type Settings struct {
 	Breaches []string `json:"breaches,omitempty"` // keys of what was found that cannot be, oldest first: told once
 
 	Restore *Restore `json:"restore,omitempty"` // the newest restore or takeover; nil: there never was one
+
+	Pulls []Pulled `json:"pulls,omitempty"` // of providers whose list is pulled, sorted by Provider
 }
 
 // Pin is a label of the config and what it meant at first use; a change is refused (design §2).

@@ -35,6 +35,8 @@ const (
 	TaskDoubt           TaskKind = "doubt"             // the store may not be the one that the last calls were made from
 	TaskInvariant       TaskKind = "invariant"         // the store holds something that cannot be
 	TaskRestored        TaskKind = "restored"          // the store was restored or taken over, and waits for its release
+	TaskPull            TaskKind = "pull"              // a provider's list of events cannot be pulled
+	TaskPullGap         TaskKind = "pull_gap"          // a window is older than the provider lists
 )
 
 // TaskKinds lists every kind of task.
@@ -42,7 +44,7 @@ func TaskKinds() []TaskKind {
 	return []TaskKind{
 		TaskHeld, TaskFailed, TaskNoAnswer, TaskConflict, TaskHandedOver, TaskStuck, TaskUnsent, TaskSecondDeal, TaskRefund, TaskDispute, TaskEnvironment,
 		TaskInvariant, TaskMerchant, TaskUnreadable, TaskUnknownType, TaskEventDiffers, TaskPaymentDiffers, TaskOwnership, TaskLateAnswer, TaskPaidWithoutUnit, TaskDoubt,
-		TaskRestored,
+		TaskRestored, TaskPull, TaskPullGap,
 	}
 }
 
