@@ -65,9 +65,12 @@ func (k *Keeper) restored(ctx context.Context, now, schedule time.Time) error {
 func (k *Keeper) sweepPiece(ctx context.Context, states []State, take func(Credit) (bool, error)) (done bool, err error) {
 	for took, seen := 0, 0; took < restorePiece && seen < restoreSeen; {
 		if k.sweep.state >= len(states) {
-			done = !k.sweep.moved
+			moved := k.sweep.moved
 			k.sweep = restoreSweep{number: k.sweep.number, freeing: k.sweep.freeing}
-			return done, nil
+			if !moved {
+				return true, nil
+			}
+			continue
 		}
 		rows, err := k.Book.Rows(ctx, RowQuery{State: states[k.sweep.state], After: k.sweep.after, Limit: batchSize})
 		if err != nil {

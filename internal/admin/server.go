@@ -68,7 +68,7 @@ type Observer interface {
 // Config is what a Server is made of. Everything is required save Peer and UserName, which tests replace.
 type Config struct {
 	Desk     Desk
-	Service  func() Service // what the process knows about itself; safe for concurrent use
+	Service  func() Service                                         // what the process knows about itself; safe for concurrent use
 	Backup   func(ctx context.Context, path string) (Backup, error) // nil: this service makes none
 	Now      func() time.Time
 	Observer Observer

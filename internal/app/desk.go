@@ -34,7 +34,7 @@ func (a *App) wireDesk() error {
 	}
 	a.desk, err = desk.New(desk.Config{
 		Place: place,
-		Book: a.store, MT5: newQuestions(a.servers), Reader: reader(points), Clock: a.clock, Process: a.process, Timing: a.timing,
+		Book:  a.store, MT5: newQuestions(a.servers), Reader: reader(points), Clock: a.clock, Process: a.process, Timing: a.timing,
 		Live: a.live, Observer: a.observer, Rules: rules, Scopes: config.Scopes(), Rand: rand.Reader, Wake: a.wake,
 		ConfigKeys: configKeys(a.cfg.API.Keys), OnKeys: a.freshenKeys,
 	})

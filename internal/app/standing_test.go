@@ -129,3 +129,12 @@ func TestH21_ServeEndsWhenItsFileIsReplaced(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+// copyOver writes a file's content into another, as cp does.
+func copyOver(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o600)
+}
