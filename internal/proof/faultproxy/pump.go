@@ -1,6 +1,7 @@
 package faultproxy
 
 import (
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -108,7 +109,7 @@ func (c *pair) answers() {
 		select {
 		case <-c.dead: // the client is not told that the other side has gone
 		default:
-			if t, ok := c.client.(*net.TCPConn); ok && err == io.EOF {
+			if t, ok := c.client.(*net.TCPConn); ok && errors.Is(err, io.EOF) {
 				_ = t.CloseWrite()
 			} else {
 				_ = c.client.Close()

@@ -275,7 +275,8 @@ func (r run) met(trace string) (bool, time.Time) {
 		r.Fatalf("call %d: %v", r.n, err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if !strings.Contains(line, "(INJECTED)") && !(r.s.kills && strings.Contains(line, "+++ killed by SIGKILL +++")) {
+		killed := r.s.kills && strings.Contains(line, "+++ killed by SIGKILL +++")
+		if !killed && !strings.Contains(line, "(INJECTED)") {
 			continue
 		}
 		fields := strings.Fields(line)
