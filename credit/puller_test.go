@@ -359,7 +359,9 @@ func TestGapPull_Fails_LeavesTheGapOpenAndTellsSomebody(t *testing.T) {
 				l.events = []Event{paidEvent(1, w.clock.Now(), "", usd(1)), paidEvent(2, w.clock.Now(), "", usd(1))}
 			})
 			w.pass(20 * time.Minute)
-			w.wantTasks("held, pull")
+			if got := w.openTasks(); got != "held, pull" && got != "pull, held" { // both come due in one moment
+				t.Errorf("open tasks %q", got)
+			}
 			if got := w.openGaps(); got != "[stripe-eu wallet]" {
 				t.Errorf("open gaps %s", got)
 			}

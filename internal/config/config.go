@@ -104,6 +104,14 @@ type Provider struct {
 	MaxAge    time.Duration
 	MaxFuture time.Duration
 	Payload   Payload // of KindStandard
+	List      List    // of KindStripe
+}
+
+// List says how the provider's own list of events is pulled, for what no webhook brought (design.md §5.6).
+type List struct {
+	Key   Secret // API key; not set: nothing is pulled
+	URL   string // of the API, without a path
+	Every time.Duration
 }
 
 // The kinds of provider this build knows.
@@ -276,8 +284,11 @@ func Default() Config {
 // DefaultProvider returns the defaults of one provider of the kind.
 func DefaultProvider(kind string) Provider {
 	p := Provider{Kind: kind, MaxAge: time.Hour, MaxFuture: 5 * time.Minute}
-	if kind == KindStandard {
+	switch kind {
+	case KindStandard:
 		p.MaxAge = 5 * time.Minute // the rule's own bound (providers.md §2.14)
+	case KindStripe:
+		p.List = List{URL: "https://api.stripe.com", Every: 5 * time.Minute}
 	}
 	return p
 }

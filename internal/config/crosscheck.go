@@ -24,6 +24,7 @@ func (r *reader) crossCheck(c *Config) {
 	r.crossKeys(c.API.Keys)
 	r.crossProviders(c.Providers)
 	r.crossLivemode(c)
+	r.crossLists(c)
 	r.crossServers(c.MT5.Servers)
 	r.crossTiming(c)
 	r.crossLimits(c)
@@ -142,6 +143,15 @@ func (r *reader) crossLivemode(c *Config) {
 		if p.Payload.Live != (c.Environment == Live) {
 			r.fault(path, "%t says that no message is ever %s, which is this file's environment; correct one of the two",
 				p.Payload.Live, c.Environment)
+		}
+	}
+}
+
+// crossLists keeps real money away from a simulated provider.
+func (r *reader) crossLists(c *Config) {
+	for label, p := range c.Providers {
+		if path := "providers." + label + ".api_url"; c.Environment == Live && strings.HasPrefix(p.List.URL, "http:") && !r.faulty(path) {
+			r.fault(path, "is http, which only a simulated provider speaks, in a live environment; delete it, or write https://")
 		}
 	}
 }

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,16 +34,48 @@ func (r *reader) provider(s *section) Provider {
 	s.duration("max_age", &p.MaxAge, time.Minute, 7*day)
 	s.duration("max_future", &p.MaxFuture, 0, 5*time.Minute)
 	switch kind {
+	case KindStripe:
+		p.List = r.list(s, p.List)
 	case KindStandard:
 		s.require("say where a message keeps type, payment, amount and so on, as in config.example.yaml", "payload")
 		if s.has("payload") {
 			p.Payload = r.payload(s.open("payload"))
 		}
 	case "":
-		_, _ = s.lookUp("payload") // whether it belongs here depends on the kind, which was reported
+		for _, name := range []string{"payload", "api_key", "api_url", "pull_every"} {
+			_, _ = s.lookUp(name) // whether it belongs here depends on the kind, which was reported
+		}
 	}
 	s.close()
 	return p
+}
+
+// list reads how the provider's own list of events is pulled.
+func (r *reader) list(s *section, l List) List {
+	if node := s.value("api_key"); node != nil {
+		l.Key = r.secret(s.child("api_key"), node)
+	}
+	s.text("api_url", &l.URL, apiURL)
+	s.duration("pull_every", &l.Every, r.safe(time.Minute), time.Hour)
+	return l
+}
+
+// apiURL takes the address of an API: https, or http on this host; the path is the provider's own.
+func apiURL(value string) string {
+	u, err := url.Parse(value)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
+		return "is not the address of an API; write https:// and a host, such as https://api.stripe.com"
+	case u.Scheme == "https", u.Scheme == "http" && loopbackIP(u.Hostname()):
+		return ""
+	default:
+		return "is not https, so the API key would travel in the clear; write https:// (http:// is for a simulated provider on 127.0.0.1)"
+	}
+}
+
+func loopbackIP(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
 }
 
 func accountProblem(kind, value string) string {

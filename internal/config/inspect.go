@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,10 @@ const (
 func (r *reader) inspect(c *Config, credentialsDir string, now time.Time) {
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
 		p := c.Providers[name]
+		if path := "providers." + name + ".api_key"; p.List.Key.IsSet() && r.loadSecret(c, &p.List.Key, path, credentialsDir) {
+			r.stripeKey(path, p.List.Key, c.Environment)
+			c.Providers[name] = p
+		}
 		for i := range p.Secrets {
 			path := fmt.Sprintf("providers.%s.secrets[%d]", name, i)
 			if !r.loadSecret(c, &p.Secrets[i], path, credentialsDir) {
@@ -63,6 +68,30 @@ func (r *reader) loadSecret(c *Config, s *Secret, path, credentialsDir string) b
 	}
 	c.Checked = append(c.Checked, path+": secret read from "+s.Source())
 	return true
+}
+
+// apiKeyForm is what goes into a header.
+var apiKeyForm = regexp.MustCompile(`^[A-Za-z0-9_]{8,512}$`)
+
+// stripeKey looks whether a secret can read this environment's events; the prefixes are docs.stripe.com/keys.
+func (r *reader) stripeKey(path string, s Secret, e Environment) {
+	text := string(s.Reveal())
+	kind, rest, _ := strings.Cut(text, "_")
+	of, _, _ := strings.Cut(rest, "_")
+	switch {
+	case !apiKeyForm.MatchString(text):
+		r.fault(path, "%s does not hold an API key; copy the whole key, rk_... or sk_..., alone on one line", s.Source())
+	case kind == "whsec":
+		r.fault(path, "%s holds a signing secret (whsec_...), which belongs under secrets; put an API key there, best a restricted one (rk_...)", s.Source())
+	case kind == "pk":
+		r.fault(path, "%s holds a publishable key (pk_...), which reads no events; put a restricted key there (rk_...)", s.Source())
+	case of == "live" && e == Test, of == "test" && e == Live:
+		r.fault(path, "%s holds a key of the %s environment, and this file is about %s; put a key of the same environment there", s.Source(), of, e)
+	case kind == "sk":
+		r.warn(path, "is a secret key, which can move money; a restricted key (rk_...) that may read Events is enough")
+	case kind != "rk":
+		r.warn(path, "does not begin with rk_, as restricted keys of Stripe do; see whether it is the right key")
+	}
 }
 
 // standardKey looks whether a secret can verify by Standard Webhooks (providers.md §2.14).

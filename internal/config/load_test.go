@@ -124,6 +124,8 @@ func TestLoad_EveryVariantOfTheExampleLoadsWhereItsFilesAre(t *testing.T) {
 	}
 	f.write("secrets/stripe-next", "planted", 0o600)
 	f.write("secrets/mt5-manager", "planted", 0o600)
+	f.write("secrets/stripe-api-key", "rk_test_planted", 0o600)
+	writeMode(t, filepath.Join(credentials, "stripe_api_key"), "rk_test_planted", 0o400)
 	for _, name := range []string{"secrets/wallet-next", "secrets/alert-webhook", "secrets/mail"} {
 		f.write(name, standardKey, 0o600)
 	}

@@ -38,6 +38,9 @@ func (s Secret) Reveal() []byte {
 	return []byte(*s.held)
 }
 
+// IsSet tells that the secret has a value or a place where it is kept.
+func (s Secret) IsSet() bool { return s.File != "" || s.Credential != "" || s.held != nil }
+
 // Source says where the value is kept, for messages.
 func (s Secret) Source() string {
 	if s.Credential != "" {
