@@ -78,7 +78,7 @@ type faults [faultCount]int
 // menu is how often each fault may strike where it is asked: the most frequent rate, and how likely a run has it.
 var menu = [faultCount]struct{ rate, odds int }{
 	killAtGate: {60, 2}, rebootHost: {2, 4}, pauseProcess: {3, 3}, stopProcess: {4, 5}, wallJump: {3, 4},
-	storeBusy: {12, 6}, commitFails: {60, 5}, commitLost: {60, 4}, lowSpace: {3, 8},
+	storeBusy: {12, 6}, commitFails: {60, 5}, commitLost: {60, 4}, lowSpace: {3, 5},
 	callNotSent: {4, 4}, callRefused: {4, 5}, callLost: {3, 2}, callNever: {3, 3}, callLate: {2, 2}, callOdd: {4, 4},
 	callNoTicket: {4, 5}, callWrongTicket: {5, 6},
 	dealHidden: {2, 3}, dealCommentCut: {5, 12}, lookFails: {2, 3}, readFails: {6, 4}, wrongLogin: {8, 6}, sessionDown: {3, 5},

@@ -162,7 +162,7 @@ func (s *sim) tend() {
 		switch {
 		case s.doomed == p || p.stopped:
 			s.kill(p, s.doomedBy)
-			if s.strikes(rebootHost) {
+			if s.strikes(rebootHost) && !slices.ContainsFunc(s.processes, func(o *process) bool { return o.host == p.host }) {
 				p.host.booted = s.now - s.between(5*time.Second, time.Minute)
 				s.count(hostRebooted)
 			}
