@@ -295,15 +295,18 @@ func TestFreeRow_RepeatsTheBirthChecksAndClearsOnlyItsOwnReason(t *testing.T) {
 		state  State
 		holds  []Hold
 	}{
-		"nothing else":            {func(*Freeing) {}, Pending, nil},
-		"another reason":          {func(f *Freeing) { f.Row.Holds = []Hold{HoldByHand, HoldRestored} }, Held, []Hold{HoldByHand}},
-		"another owner by now":    {func(f *Freeing) { f.Account.Client = "client-2" }, Held, []Hold{HoldOwnership}},
-		"refunded by now":         {func(f *Freeing) { f.Reversed = true }, Held, []Hold{HoldReversal}},
-		"over the limit":          {func(f *Freeing) { f.DayTotal = usd(99999999) }, Held, []Hold{HoldLimit}},
-		"a second payment of it":  {func(f *Freeing) { f.Further = []ID{9} }, Held, []Hold{HoldSecondPart}},
-		"older than the restore":  {func(f *Freeing) { f.Row.Restored = true }, Held, []Hold{HoldRestored}},
-		"released to observe":     {func(f *Freeing) { f.Settings.CutoverAt, f.Settings.Mode = time.Time{}, ModeObserve }, Held, []Hold{HoldPreCutover}},
-		"no deposit":              {func(f *Freeing) { f.Row.Deposit, f.Deposit = "", nil; f.Row.Holds = []Hold{HoldNoDeposit, HoldRestored} }, Held, []Hold{HoldNoDeposit}},
+		"nothing else":           {func(*Freeing) {}, Pending, nil},
+		"another reason":         {func(f *Freeing) { f.Row.Holds = []Hold{HoldByHand, HoldRestored} }, Held, []Hold{HoldByHand}},
+		"another owner by now":   {func(f *Freeing) { f.Account.Client = "client-2" }, Held, []Hold{HoldOwnership}},
+		"refunded by now":        {func(f *Freeing) { f.Reversed = true }, Held, []Hold{HoldReversal}},
+		"over the limit":         {func(f *Freeing) { f.DayTotal = usd(99999999) }, Held, []Hold{HoldLimit}},
+		"a second payment of it": {func(f *Freeing) { f.Further = []ID{9} }, Held, []Hold{HoldSecondPart}},
+		"older than the restore": {func(f *Freeing) { f.Row.Restored = true }, Held, []Hold{HoldRestored}},
+		"released to observe":    {func(f *Freeing) { f.Settings.CutoverAt, f.Settings.Mode = time.Time{}, ModeObserve }, Held, []Hold{HoldPreCutover}},
+		"no deposit": {func(f *Freeing) {
+			f.Row.Deposit, f.Deposit = "", nil
+			f.Row.Holds = []Hold{HoldNoDeposit, HoldRestored}
+		}, Held, []Hold{HoldNoDeposit}},
 		"not held for it at all":  {func(f *Freeing) { f.Row.Holds = []Hold{HoldByHand} }, Held, []Hold{HoldByHand}},
 		"expired, as it was born": {func(f *Freeing) { f.Deposit.ExpiresAt = f.Row.PaidAt.Add(-1) }, Held, []Hold{HoldExpired}},
 	} {
