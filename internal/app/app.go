@@ -48,6 +48,7 @@ type App struct {
 	settings credit.Settings
 
 	keeper   *credit.Keeper
+	sentinel *sentinel
 	lanes    []*credit.Lane
 	sessions []*mt5.Session
 	live     *credit.LiveCalls
@@ -105,6 +106,7 @@ func (a *App) wire(ctx context.Context) (err error) {
 	a.keeper = &credit.Keeper{
 		Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, Timing: a.timing, Servers: servers(a.cfg), Rules: rules, Wake: a.wake,
 	}
+	a.sentinel = a.newSentinel()
 	if err := a.wirePublic(); err != nil {
 		return err
 	}

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"creditonce/credit"
 	"creditonce/internal/config"
+	"creditonce/internal/invariant"
 	"creditonce/store"
 )
 
@@ -21,6 +23,15 @@ type Inspection struct {
 	Rows      []InspectedRow
 	OpenTasks []InspectedTask
 	Findings  []string // of the store's own verification; empty when all agrees
+
+	Violations []Violation // of the invariants that a store alone can be judged by
+}
+
+// Violation is an invariant that does not hold.
+type Violation struct {
+	Invariant string // "I-M4"; its sentence is in docs/invariants.md
+	Rows      []uint64
+	Text      string
 }
 
 // InspectedRow is one credit row. Amount is decimal text in Currency.
@@ -78,6 +89,9 @@ func inspect(ctx context.Context, db *store.DB, progress func(done, total int)) 
 		return in, fmt.Errorf("verify: %w", err)
 	}
 	in.Findings = report.Findings
+	if err := in.judge(ctx, db); err != nil {
+		return in, fmt.Errorf("judge the store: %w", err)
+	}
 	if err := in.list(ctx, db); err != nil {
 		if len(in.Findings) == 0 {
 			return in, err
@@ -86,6 +100,51 @@ func inspect(ctx context.Context, db *store.DB, progress func(done, total int)) 
 		in.Findings = append(in.Findings, "not everything can be counted and listed: "+err.Error())
 	}
 	return in, nil
+}
+
+// judge checks every row and event by the invariants, in pieces. Damage is among the findings already.
+func (in *Inspection) judge(ctx context.Context, db *store.DB) error {
+	note := func(j judged) {
+		for _, v := range j.violations {
+			if v.Invariant == "I-S3" && len(v.Rows) == 0 {
+				continue
+			}
+			out := Violation{Invariant: v.Invariant, Text: v.Text}
+			for _, id := range v.Rows {
+				out.Rows = append(out.Rows, uint64(id))
+			}
+			if !slices.ContainsFunc(in.Violations, func(o Violation) bool { return o.Invariant == out.Invariant && o.Text == out.Text }) {
+				in.Violations = append(in.Violations, out)
+			}
+		}
+	}
+	counts, err := db.Counts(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // the list that follows says so
+	}
+	rows := 0
+	for _, n := range counts.Rows {
+		rows += n
+	}
+	for from := 0; from < rows; from += sentinelPiece {
+		q := store.ExcerptQuery{}
+		for id := from + 1; id <= min(from+sentinelPiece, rows); id++ { // numbers have no gaps
+			q.Rows = append(q.Rows, credit.ID(id))
+		}
+		j, err := judge(ctx, db, invariant.World{}, q)
+		if err != nil {
+			return err
+		}
+		note(j)
+	}
+	for from := 0; from < counts.Events; from += sentinelPiece {
+		j, err := judge(ctx, db, invariant.World{}, store.ExcerptQuery{EventsAfter: credit.EventID(from), Events: sentinelPiece})
+		if err != nil {
+			return err
+		}
+		note(j)
+	}
+	return nil
 }
 
 // list fills in what there is, as far as it can be read.

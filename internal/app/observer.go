@@ -20,6 +20,7 @@ type observer struct {
 	step func(context.Context, credit.Step) // nil in production; tests stop or kill the process here
 
 	board board
+	heard heard
 }
 
 var (
@@ -44,6 +45,10 @@ func (o *observer) mt5Step(ctx context.Context, name string) { o.Step(ctx, credi
 
 // Note logs what happened. What a person must act on is a warning; what nobody expected is an error.
 func (o *observer) Note(_ context.Context, n credit.Note) {
+	if n.Row != nil {
+		o.heard.moved(n.Row.ID)
+	}
+	o.heard.failed(n.Err)
 	e := o.log.WithLevel(level(n))
 	if n.Row != nil {
 		rowFields(e, *n.Row)
@@ -92,6 +97,7 @@ func rowFields(e *zerolog.Event, c credit.Credit) {
 
 // Served logs an answered request of the portal's API.
 func (o *observer) Served(_ context.Context, s api.Served) {
+	o.heard.failed(s.Err)
 	level := zerolog.DebugLevel
 	switch {
 	case s.Status >= 500:
@@ -106,6 +112,7 @@ func (o *observer) Served(_ context.Context, s api.Served) {
 // Webhook logs a request of the public listener. What does not verify is worth a line, not an alarm: anybody can
 // send it.
 func (o *observer) Webhook(_ context.Context, r webhook.Report) {
+	o.heard.failed(r.Err)
 	level := zerolog.InfoLevel
 	switch r.Outcome {
 	case webhook.Accepted, webhook.Repeated:

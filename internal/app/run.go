@@ -18,6 +18,9 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.keeper.Start(ctx); err != nil {
 		return errors.Join(fmt.Errorf("start: %w", err), a.stop(ctx))
 	}
+	if err := a.judgeFirst(ctx); err != nil {
+		return errors.Join(fmt.Errorf("start: %w", err), a.stop(ctx))
+	}
 	for _, l := range []*listener{a.portal, a.public} {
 		if err := l.open(ctx); err != nil {
 			return errors.Join(err, a.stop(ctx))
@@ -39,6 +42,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	work.Go(func() error { return a.keeper.Run(loopsCtx) })
 	work.Go(func() error { return a.seeFile(loopsCtx) })
+	work.Go(func() error { return a.sentinel.run(loopsCtx) })
 	for _, sender := range a.senders {
 		work.Go(func() error { return sender.Run(loopsCtx) })
 	}

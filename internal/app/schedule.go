@@ -47,8 +47,9 @@ func (a *App) verify(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("verify the store: %w", err)
 	}
-	for _, finding := range report.Findings {
-		a.log.Error().Str("finding", finding).Msg("the store does not agree with itself")
+	for _, text := range report.Findings {
+		a.observer.heard.strange(finding(text))
+		a.log.Error().Str("finding", text).Msg("the store does not agree with itself")
 	}
 	if len(report.Findings) == 0 {
 		a.log.Info().Msg("store verified")

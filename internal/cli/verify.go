@@ -18,8 +18,9 @@ func verifyCommand(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check a whole store that no service has open",
-		Long: "verify reads every record of the store, recomputes every index, checksum, reference and history chain, and prints\n" +
-			"what does not agree. It changes nothing. Stop the service first: one process has the store open at a time.\n" +
+		Long: "verify reads every record of the store, recomputes every index, checksum, reference and history chain, judges every\n" +
+			"credit by the invariants (docs/invariants.md), and prints what does not agree. It changes nothing. Stop the service first:\n" +
+			"one process has the store open at a time.\n" +
 			"With -o json it prints one object with everything, with jsonl and csv what does not agree and the open tasks. It ends\n" +
 			"with 3 when something does not agree.",
 		Example: "  creditonce verify --config /etc/creditonce/config.yaml\n  creditonce verify -o json",
@@ -56,8 +57,8 @@ func verify(ctx context.Context, p *Process, path, output string) error {
 	if err := printInspection(p.Stdout, output, in); err != nil {
 		return fmt.Errorf("print what was verified: %w", err)
 	}
-	if len(in.Findings) > 0 {
-		return exitWith(ExitFound, fmt.Errorf("%s in %s; keep a copy of the file, start nothing on it, and ask for help", count(len(in.Findings), "finding"), in.Path))
+	if n := len(in.Findings) + len(in.Violations); n > 0 {
+		return exitWith(ExitFound, fmt.Errorf("%s in %s; keep a copy of the file, start nothing on it, and ask for help", count(n, "finding"), in.Path))
 	}
 	return nil
 }
@@ -115,6 +116,13 @@ func verifiedOf(in app.Inspection) verified {
 	for _, f := range in.Findings {
 		v.Findings = append(v.Findings, verifiedItem{Kind: "finding", Text: f})
 	}
+	for _, x := range in.Violations {
+		var rows []string
+		for _, id := range x.Rows {
+			rows = append(rows, fmt.Sprintf("credit/%d", id))
+		}
+		v.Findings = append(v.Findings, verifiedItem{Kind: x.Invariant, Subject: strings.Join(rows, " "), Text: x.Text})
+	}
 	return v
 }
 
@@ -142,7 +150,11 @@ func printInspection(w io.Writer, output string, in app.Inspection) error {
 		text += fmt.Sprintf("  %-18s %-24s %s\n", plain(t.Kind), plain(t.Subject), plain(t.Text))
 	}
 	for _, f := range v.Findings {
-		text += "does not agree: " + plain(f.Text) + "\n"
+		what := "does not agree: "
+		if f.Kind != "finding" {
+			what = "broken " + plain(f.Kind) + ": "
+		}
+		text += what + plain(f.Text) + "\n"
 	}
 	if len(v.Findings) == 0 {
 		text += "everything agrees\n"

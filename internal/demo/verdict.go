@@ -65,6 +65,9 @@ func compare(e evidence) verdict {
 	for _, f := range e.store.Findings {
 		v.isWrong("the store does not agree with itself: %s", f)
 	}
+	for _, broken := range e.store.Violations {
+		v.isWrong("invariant %s is broken: %s", broken.Invariant, broken.Text)
+	}
 	return v
 }
 

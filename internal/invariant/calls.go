@@ -201,11 +201,15 @@ func (v *view) absence(i, n int) {
 	if !storedLook(h[:n], first) {
 		v.row(i, "the first look of the absence, begun at %s, is no complete one that was stored", first.Boot)
 	}
-	if first.Process != second.Started.Process || second.Started.Boot-first.Boot < v.w.SecondLook {
-		v.row(i, "the looks of the absence were begun at %s and %s, %s must lie between them in one process", first.Boot, second.Started.Boot, v.w.SecondLook)
+	apart, quarantine := v.w.SecondLook, v.w.Quarantine
+	if len(v.w.Processes) > 0 && !v.knows(first.Process) {
+		apart, quarantine = 0, 0 // of an earlier process, whose configuration may have been another
 	}
-	if from := v.quarantineFrom(h[:n], first.Process); first.Boot < from+v.w.Quarantine {
-		v.row(i, "the first look of the absence was begun at %s, the quarantine of %s counted from %s", first.Boot, v.w.Quarantine, from)
+	if first.Process != second.Started.Process || second.Started.Boot-first.Boot < apart {
+		v.row(i, "the looks of the absence were begun at %s and %s, %s must lie between them in one process", first.Boot, second.Started.Boot, apart)
+	}
+	if from := v.quarantineFrom(h[:n], second.Started); first.Boot < from+quarantine {
+		v.row(i, "the first look of the absence was begun at %s, the quarantine of %s counted from %s", first.Boot, quarantine, from)
 	}
 	v.noLiveCall(i, second.Started)
 }
@@ -220,22 +224,35 @@ func storedLook(h []credit.Entry, at credit.Mark) bool {
 	return false
 }
 
-// quarantineFrom is the latest moment, on the process's own clock, from which Q counts: its start, the end of each call
-// that it saw, a fence.
-func (v *view) quarantineFrom(h []credit.Entry, process string) time.Duration {
-	var from time.Duration
+func (v *view) knows(process string) bool {
 	for _, p := range v.w.Processes {
 		if p.ID == process {
+			return true
+		}
+	}
+	return false
+}
+
+// quarantineFrom is the latest moment before the look, on its process's own clock, from which Q counts: the process's start,
+// the end of each call that it saw, a fence.
+func (v *view) quarantineFrom(h []credit.Entry, look credit.Mark) time.Duration {
+	var from time.Duration
+	for _, p := range v.w.Processes {
+		if p.ID == look.Process {
 			from = max(from, p.Started)
 		}
 	}
-	for _, f := range v.w.Fences {
-		if f.Process == process {
+	fences := v.w.Fences
+	if r := v.w.Settings.Restore; r != nil {
+		fences = append([]credit.Mark{r.Mark}, fences...)
+	}
+	for _, f := range fences {
+		if f.Process == look.Process && f.Boot <= look.Boot {
 			from = max(from, f.Boot)
 		}
 	}
 	for i := range h {
-		if ev := h[i].Evidence; ev != nil && ev.Call != nil && ev.Call.Ended.Process == process {
+		if ev := h[i].Evidence; ev != nil && ev.Call != nil && ev.Call.Ended.Process == look.Process {
 			from = max(from, ev.Call.Ended.Boot)
 		}
 	}

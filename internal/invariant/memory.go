@@ -170,7 +170,7 @@ func (v *view) see(r *Row) *seen {
 	}
 	s.from = min(s.entries, len(r.History))
 	for _, e := range r.History[s.from:] {
-		s.people = s.people || (e.From == "held" && e.By == "two people")
+		s.people = s.people || (e.From == "held" && e.By == "two people" && e.Move != "freed")
 		switch {
 		case e.From == credit.Pending && e.To == credit.Claimed:
 			s.claims++

@@ -9,7 +9,7 @@ import (
 
 func stateRules() []Invariant {
 	return []Invariant{
-		{"I-S1", "every stored move is one of design §4 by one who may make it, and the history only grows and chains", Rows, historyHolds},
+		{"I-S1", "every stored move is a legal one (docs/state-machine.md) by one who may make it, and the history only grows and chains", Rows, historyHolds},
 		{"I-S2", "unknown becomes pending on evidence alone, and never failed; claimed never becomes pending", Rows, neverBack},
 		{"I-S3", "rows, deposits, events and indexes agree with each other", Rows, agrees},
 		{"I-S4", "each discrepancy has one open task, and each open task a discrepancy; who closed one said why", Rows | Tasks, tasksFit},
@@ -158,8 +158,8 @@ func tasksFit(v *view) {
 	}
 }
 
-// wanted is the task that a row must have at every moment; empty: none. A row from before the cut-over, one that a
-// restore holds until its release, and one within the grace of a missing deposit have none.
+// wanted is the task that a row must have at every moment; empty: none. A row from before the cut-over, one that was born
+// after a restore and only waits for its release, and one within the grace of a missing deposit have none.
 func wanted(c *credit.Credit) credit.TaskKind {
 	switch c.State {
 	case "failed":
@@ -169,7 +169,13 @@ func wanted(c *credit.Credit) credit.TaskKind {
 			return "handed_over"
 		}
 	case "held":
-		if !holds(c, "pre_cutover") && !holds(c, "restored") && !(len(c.Holds) == 1 && c.Holds[0] == "no_deposit") {
+		own := 0 // reasons beside those
+		for _, h := range c.Holds {
+			if h != "no_deposit" && (h != "restored" || c.Restored) {
+				own++
+			}
+		}
+		if own > 0 && !holds(c, "pre_cutover") {
 			return "held"
 		}
 	}
