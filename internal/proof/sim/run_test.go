@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -26,6 +27,7 @@ var (
 	manySeed = flag.Int("seeds", 0, "play so many seeds; 0: "+seedsVariable+", else a few")
 	fromSeed = flag.Uint64("from", 1, "first seed")
 	offList  = flag.String("without", "", "faults that are not used, by name, with commas")
+	onlyList = flag.String("only", "", "the only faults that are used, by name, with commas; empty: all")
 	stepCap  = flag.Int("steps", 0, "gates until the faults end; 0: drawn from the seed")
 	doShrink = flag.Bool("shrink", false, "of a seed that fails, look for fewer faults and steps that still fail")
 )
@@ -33,6 +35,7 @@ var (
 const (
 	seedsVariable = "CREDITONCE_SIM_SEEDS"
 	fewSeeds      = 120
+	noFaults      = "none" // for -only
 )
 
 // TestMain lets garbage grow: runs are short, and their rate is what the simulation is worth.
@@ -46,6 +49,15 @@ func TestSim(t *testing.T) {
 	off, err := parseFaults(*offList)
 	if err != nil {
 		t.Fatal(err)
+	}
+	only, err := parseFaults(strings.TrimPrefix(*onlyList, noFaults))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range faultNames {
+		if *onlyList != "" && !only[fault(i)] {
+			off[fault(i)] = true
+		}
 	}
 	o := options{off: off, steps: *stepCap}
 	if *oneSeed >= 0 {
@@ -182,15 +194,9 @@ func report(t *testing.T, r result, o options) {
 	if *doShrink {
 		r, o = shrink(t, r, o)
 	}
-	var off []string
-	for i := range faultNames {
-		if o.off[fault(i)] {
-			off = append(off, faultNames[i])
-		}
-	}
 	command := fmt.Sprintf("go test ./internal/proof/sim -run TestSim -seed=%d -v", r.seed)
-	if len(off) > 0 {
-		command += " -without=" + strings.Join(off, ",")
+	if len(o.off) > 0 {
+		command += " -only=" + cmp.Or(strings.Join(r.faults, ","), noFaults)
 	}
 	if o.steps > 0 {
 		command += fmt.Sprintf(" -steps=%d", o.steps)
