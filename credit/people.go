@@ -153,6 +153,9 @@ func RetryFailed(d Dossier, p People, g Guard) (Decision, error) {
 	if r := d.Settings.Restore; r != nil && r.MovedAt.IsZero() {
 		return Decision{}, Refuse("moving", "the credits of before the %s are still being moved; wait and ask again", r.Kind)
 	}
+	if len(d.Busy) > 0 { // a login has one row at a time that MT5 may have applied
+		return Decision{}, Refuse("login_busy", "credit %d of the same login is not settled; ask again when it is", d.Busy[0])
+	}
 	t := retried(p, row, g)
 	return Decision{Move: &t}, nil
 }

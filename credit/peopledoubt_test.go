@@ -40,3 +40,14 @@ func TestPeople_CloseAndAdoptNothingWhileAnotherInstanceMayHaveACallUnderWay(t *
 		})
 	}
 }
+
+// Two open rows on a login invite that the deal of one is taken for the other's (design §6; found by the exhaustive model).
+func TestRetryFailed_WaitsUntilTheOtherRowOfTheLoginIsSettled(t *testing.T) {
+	t.Parallel()
+	d := Dossier{Row: joinedRow(Failed), Settings: Settings{Mode: ModeLive}, Busy: []ID{8}}
+	_, err := RetryFailed(d, onePerson, guardAt(time.Hour))
+	wantCode(t, err, "login_busy")
+	d.Busy = nil
+	_, err = RetryFailed(d, onePerson, guardAt(time.Hour))
+	wantCode(t, err, "")
+}
