@@ -159,7 +159,7 @@ func (m *model) plainDeposit(u int) Deposit {
 
 // book is the store of the row that the decision is about.
 func (m *model) book(k modelKey) *rowBook {
-	b := &rowBook{file: *m.rows.of(k.row), d: m.dossier(k, k.row), holders: map[uint64]ID{}}
+	b := &rowBook{file: *m.rows.of(k.row), d: m.dossier(k, k.row), holders: map[uint64]ID{}, stopped: k.env.stopped}
 	if k.env.other != 0 {
 		b.holders[k.env.other] = 3 - b.file.row.ID
 	}
@@ -216,6 +216,16 @@ func (m *model) act(k modelKey) modelStep {
 		dec, err = Adopt(d, modelPeople, g, deal, b.holders[deal.Ticket], deal.Comment)
 	case "not this":
 		dec, err = NotThisDeal(d, modelPeople, g, deal, b.holders[deal.Ticket])
+	case "settled":
+		for _, kind := range []TaskKind{TaskLateAnswer, TaskSecondDeal, TaskOwnership} {
+			if !b.file.has(kind) {
+				continue
+			}
+			c, refused := CloseTask(Task{Kind: kind, Entity: RowEntity(d.Row.ID)}, &d.Row, modelPeople)
+			if err = refused; err == nil {
+				dec.Close = append(dec.Close, c)
+			}
+		}
 	case "release":
 		dec, err = Release(d, modelPeople, g, m.intakeRules(), Amount{}, d.Row.Amount)
 	}

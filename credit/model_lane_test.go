@@ -110,8 +110,9 @@ type modelEnv struct {
 	ticket         uint64
 	outcome        Outcome
 	act            string
-	old            bool // the payment is older than the restore
-	waits          bool // no claim before the quarantine after the start of the process
+	stopped        uint16 // tasks about the login's other row that stop claims on the login
+	old            bool   // the payment is older than the restore
+	waits          bool   // no claim before the quarantine after the start of the process
 }
 
 // modelStep is what one decision made of a row.

@@ -81,6 +81,9 @@ func (x *modelNext) env(i, u int) modelEnv {
 	if n := in.rows[1-u]; n != 0 {
 		other := &x.m.rows.of(n).row
 		env.other, env.taken = other.Ticket, x.m.oneDeposit && other.Joined() && !other.Further
+		if !x.m.otherLogin {
+			env.stopped = x.m.rows.of(n).stops
+		}
 		env.further = x.m.oneDeposit && other.Further
 		env.busy = other.State.Open() && !x.m.otherLogin && !x.m.off.oneOpen
 	}

@@ -13,6 +13,9 @@ func (x *modelNext) people(i int) {
 		}
 		row := &m.rows.of(n).row
 		byHand := s.hand.is != handNone && int(s.hand.unit) == u
+		if x.m.rows.of(n).stops != 0 {
+			x.act(i, u, "settled", 0, "a person closes what is settled about payment {p} at {i}")
+		}
 		ended := s.closed>>u&1 == 1 // people remember what they closed, though a backup may not
 		if !ended && (row.State == Failed || row.State == Unknown) {
 			x.act(i, u, "retry", 0, "people ask {i} to try payment {p} again: the row is {s}")

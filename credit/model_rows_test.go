@@ -38,6 +38,7 @@ type modelRow uint32
 type modelFile struct {
 	row   Credit
 	tasks uint16 // bits of modelTasks
+	stops uint16 // those of them that stop claims on the row's login
 }
 
 func taskBit(k TaskKind) uint16 {
@@ -55,11 +56,15 @@ func (f *modelFile) change(ch Changes) {
 	for _, c := range ch.Close {
 		if c.Key.Entity == RowEntity(f.row.ID) {
 			f.tasks &^= taskBit(c.Key.Kind)
+			f.stops &^= taskBit(c.Key.Kind)
 		}
 	}
 	for _, t := range ch.Open {
-		if t.Entity == RowEntity(f.row.ID) {
+		if t.Entity == RowEntity(f.row.ID) && !f.has(t.Kind) {
 			f.tasks |= taskBit(t.Kind)
+			if t.Login != 0 {
+				f.stops |= taskBit(t.Kind)
+			}
 		}
 	}
 }
@@ -86,7 +91,7 @@ func (rt *rowTable) keep(f modelFile) modelRow {
 	if err != nil {
 		panic(err)
 	}
-	key := fmt.Sprintf("%s %d", text, f.tasks)
+	key := fmt.Sprintf("%s %d %d", text, f.tasks, f.stops)
 	n, ok := rt.byText[key]
 	if !ok {
 		n = modelRow(len(rt.files))
@@ -191,6 +196,7 @@ type rowBook struct {
 	d       Dossier
 	file    modelFile
 	holders map[uint64]ID
+	stopped uint16 // by tasks about the login's other row
 	moved   []Entry
 }
 
@@ -217,13 +223,27 @@ func (b *rowBook) Rows(_ context.Context, q RowQuery) ([]Credit, error) {
 // Dossier implements Book.
 func (b *rowBook) Dossier(context.Context, ID) (Dossier, error) {
 	d := b.d
-	d.Row = b.file.row
+	d.Row, d.Stops = b.file.row, b.stops()
 	for _, k := range modelTasks {
 		if b.file.has(k) {
 			d.OpenTasks = append(d.OpenTasks, Task{Kind: k, Entity: RowEntity(d.Row.ID)})
 		}
 	}
 	return d, nil
+}
+
+// stops are the open tasks that stop claims on the row's login: those about the row, and those about the other one.
+func (b *rowBook) stops() []Task {
+	var out []Task
+	for _, k := range modelTasks {
+		if b.file.stops&taskBit(k) != 0 {
+			out = append(out, Task{Kind: k, Entity: RowEntity(b.file.row.ID)})
+		}
+		if b.stopped&taskBit(k) != 0 {
+			out = append(out, Task{Kind: k, Entity: RowEntity(3 - b.file.row.ID)})
+		}
+	}
+	return out
 }
 
 // Holders implements Book.
