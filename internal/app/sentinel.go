@@ -79,7 +79,7 @@ func (s *sentinel) look(ctx context.Context) error {
 	}
 	switch {
 	case err == nil, ctx.Err() != nil:
-		return nil
+		return nil //nolint:nilerr // a stop ends the look, whatever it met
 	case errors.Is(err, credit.ErrStopped):
 		return fmt.Errorf("sentinel: %w", err)
 	}

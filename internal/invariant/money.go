@@ -273,8 +273,9 @@ func (v *view) accounts(row int, d *Deal) bool {
 		return true
 	case "cancelled":
 		return false
+	default:
+		return d.Foreign || c.Restored || len(v.w.Restores) > 0
 	}
-	return d.Foreign || c.Restored || len(v.w.Restores) > 0
 }
 
 // takenOnce sees that a payment makes one unit a part, a deposit one unheld row, and a refund an end.

@@ -178,6 +178,7 @@ func wanted(c *credit.Credit) credit.TaskKind {
 		if own > 0 && !holds(c, "pre_cutover") {
 			return "held"
 		}
+	default:
 	}
 	return ""
 }
@@ -205,7 +206,8 @@ func settled(v *view) {
 				v.row(i, "credit %d is still pending, and no task says why", c.ID)
 			}
 		default:
-			if v.tasksOf[c.ID] == 0 && !holds(c, "pre_cutover") && !(holds(c, "restored") && v.w.Settings.Mode == "hold") {
+			waits := holds(c, "pre_cutover") || (holds(c, "restored") && v.w.Settings.Mode == "hold")
+			if v.tasksOf[c.ID] == 0 && !waits {
 				v.row(i, "credit %d is still %s (%v), and no task asks anybody about it", c.ID, c.State, c.Holds)
 			}
 		}
