@@ -72,7 +72,8 @@ func (k *Keeper) unserved(ctx context.Context, now, schedule time.Time) error {
 	if len(k.Servers) == 0 {
 		return nil
 	}
-	for state, kind := range map[State]TaskKind{Pending: TaskStuck, Unknown: TaskNoAnswer} {
+	for _, state := range []State{Pending, Unknown} { // in this order, so that the same store gets the same task numbers
+		kind := map[State]TaskKind{Pending: TaskStuck, Unknown: TaskNoAnswer}[state]
 		err := k.each(ctx, state, func(c Credit) (*Transition, []Task) {
 			if slices.Contains(k.Servers, c.Server) {
 				return nil, nil
