@@ -59,6 +59,7 @@ type App struct {
 	keysMu  sync.Mutex // held while the API's keys are read and set
 	api     *api.API
 	senders []*alert.Sender
+	pullers []*credit.Puller
 
 	public, portal *listener
 	operators      *operators

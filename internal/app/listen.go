@@ -114,6 +114,9 @@ func (a *App) wirePublic() error {
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
 	}
+	if err := a.wirePulls(points, reception); err != nil {
+		return err
+	}
 	a.public, err = newListener("webhooks", a.cfg.Webhooks.Listen, a.cfg.Webhooks.TLS, webhook.Server(hook.Handler()), a.observer)
 	return err
 }

@@ -43,6 +43,9 @@ func (a *App) Run(ctx context.Context) error {
 	work.Go(func() error { return a.keeper.Run(loopsCtx) })
 	work.Go(func() error { return a.seeFile(loopsCtx) })
 	work.Go(func() error { return a.sentinel.run(loopsCtx) })
+	for _, puller := range a.pullers {
+		work.Go(func() error { return puller.Run(loopsCtx) })
+	}
 	for _, sender := range a.senders {
 		work.Go(func() error { return sender.Run(loopsCtx) })
 	}
