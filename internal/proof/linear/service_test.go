@@ -44,10 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 // portal is the deposit book of the API over the store, as the service wires it.
-type portal struct {
-	store   *store.DB
-	process credit.Process
-}
+type portal struct{ store *store.DB }
 
 var rules = credit.DepositRules{
 	Identities: map[string]string{"main": "Broker-Test"}, Providers: []string{"stripe"}, LongestLife: 72 * time.Hour,
@@ -117,7 +114,7 @@ func newService(path string, bend func(api.Deposits) api.Deposits) (*service, er
 	if err != nil {
 		return nil, err
 	}
-	var book api.Deposits = portal{store: db}
+	var book api.Deposits = portal{db}
 	if bend != nil {
 		book = bend(book)
 	}
