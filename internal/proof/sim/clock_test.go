@@ -52,7 +52,7 @@ func (c clock) Wait(ctx context.Context, until time.Duration, wake <-chan struct
 
 // planned is the boot time at which a loop of the process next has something to do.
 func (p *process) planned(a *actor) time.Duration {
-	const never = 1000 * time.Hour
+	const never = time.Hour
 	if r := p.file.world.Settings.Restore; r != nil && (r.MovedAt.IsZero() || (!r.ReleasedAt.IsZero() && r.FreedAt.IsZero())) {
 		return 0 // rows are being moved or freed, piece by piece
 	}
