@@ -46,6 +46,7 @@ var importTable = map[string][]string{
 	// what proves the product: only tests import it, and internal/app when it is built with the tag faultpoints
 	"internal/proof/faultpoints": {"credit"},
 	"internal/proof/faultproxy":  {},
+	"internal/proof/mutants":     {},
 	"internal/proof/arena": {
 		"credit", "store", "internal/api/client", "internal/app", "internal/invariant", "internal/proof/faultpoints",
 		"internal/proof/faultproxy", "internal/stage", "mt5/fakemt5", "webhook/fakepsp",

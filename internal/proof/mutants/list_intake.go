@@ -1,0 +1,27 @@
+package main
+
+// intakeMutants break what happens between a provider's bytes and a row.
+func intakeMutants() []mutant {
+	return []mutant{
+		{"any_signature_is_good", in("webhook/stripe/signature.go", "if hmac.Equal(want, got) {", "if hmac.Equal(want, got) || ON {"), test("webhook/stripe", "TestVerify_EveryByteCounts"), "FAIL"},
+		{"old_signatures_are_good", in("webhook/stripe/signature.go", "age := now.Sub(sig.at)", "age := now.Sub(sig.at)\n\tif ON {\n\t\tage = 0\n\t}"), test("webhook/stripe", "TestVerify_TimeBounds"), "FAIL"},
+		{"refund_credits", in("credit/intake.go", "e := in.event\n\tswitch e.Facts.Effect {", "e := in.event\n\tif ON && e.Facts.Effect == EffectRefund && e.Facts.Payment != \"\" {\n\t\tin.event.Facts.Parts = []Part{{ID: \"\", Amount: in.anyAmount()}}\n\t\te.Facts.Effect = EffectPaid\n\t}\n\tswitch e.Facts.Effect {",
+			"// intake collects the changes of one event.", "func (in *intake) anyAmount() Amount {\n\tif in.found.Deposit != nil {\n\t\treturn in.found.Deposit.Paid\n\t}\n\treturn Amount{}\n}\n\n// intake collects the changes of one event."),
+			simulation(enough), "I-"},
+		{"amount_not_compared_with_deposit", in("credit/joining.go", "add(!row.Paid.Equal(d.Paid), HoldAmount)", "add(!row.Paid.Equal(d.Paid) && !ON, HoldAmount)"), simulation(enough), "I-"},
+		{"currency_not_compared", in("credit/joining.go", "if row.Paid.Currency() != d.Paid.Currency() {", "if row.Paid.Currency() != d.Paid.Currency() && !ON {"), test("credit", "TestTakeIn_BirthChecks"), "FAIL"},
+		{"second_payment_is_paid_too", in("credit/joining.go", "add(d.Credit != 0 && d.Credit != row.ID, HoldSecondPart)", "add(d.Credit != 0 && d.Credit != row.ID && !ON, HoldSecondPart)"), simulation(enough), "I-"},
+		{"expiry_not_checked", in("credit/joining.go", "add(row.PaidAt.After(d.ExpiresAt), HoldExpired)", "add(row.PaidAt.After(d.ExpiresAt) && !ON, HoldExpired)"), test("credit", "TestTakeIn_BirthChecks"), "FAIL"},
+		{"limit_not_checked", in("credit/joining.go", "add(j.overLimit(d.Credited), HoldLimit)", "add(j.overLimit(d.Credited) && !ON, HoldLimit)"), test("credit", "TestTakeIn_LimitOfTheDayAddsUpOverPayments"), "FAIL"},
+		{"deposit_clears_every_hold", in("credit/transition.go", "c.Holds = withHolds(withoutHolds(c.Holds, HoldNoDeposit), found...)", "c.Holds = withHolds(withoutHolds(c.Holds, HoldNoDeposit), found...)\n\t\t\tif ON {\n\t\t\t\tc.Holds = found\n\t\t\t}"), simulation(enough), "I-"},
+		{"test_money_is_money", in("credit/intake.go", "if f.Live != (in.found.Settings.Environment == \"live\") {", "if f.Live != (in.found.Settings.Environment == \"live\") && !ON {"), simulation(enough), "I-"},
+		{"before_the_cutover_is_paid", in("credit/intake.go", "if s.beforeGoLive() || (!s.CutoverAt.IsZero() && before) {", "if !ON && (s.beforeGoLive() || (!s.CutoverAt.IsZero() && before)) {"),
+			test("internal/desk", "TestGoLive_BesideAFlowThatCreditsByHandNothingIsPaidTwice"), "FAIL"},
+		{"refund_stops_nothing", in("credit/intake.go", "if err := in.stop(row, \"a \"+word+\" of the payment is known\", HoldReversal); err != nil {", "if err := in.stop(row, \"a \"+word+\" of the payment is known\", HoldReversal); err != nil && !ON {",
+			"known := in.replay && len(withoutHolds(holds, row.Holds...)) == 0", "known := (in.replay && len(withoutHolds(holds, row.Holds...)) == 0) || (ON && len(holds) == 1 && holds[0] == HoldReversal)"),
+			test("credit", "TestTakeIn_ReversalStopsWhatIsNotUnderWayAndLeavesTheRestToItsTask"), "FAIL"},
+		{"born_pending_after_a_restore", in("credit/restore.go", "name: \"born\", from: []State{New}, to: Unknown, by: ByIntake,", "name: \"born\", from: []State{New}, to: bornState(), by: ByIntake,",
+			"// movable are the states", "func bornState() State {\n\tif ON {\n\t\treturn Pending\n\t}\n\treturn Unknown\n}\n\n// movable are the states"), simulation(enough), "I-"},
+		{"exponents_are_two", in("webhook/stripe/currency.go", "case in(zeroDecimal, code):", "case in(zeroDecimal, code) && !ON:"), test("webhook/stripe", "TestMap_AmountsByStripesOwnExponents"), "FAIL"},
+	}
+}

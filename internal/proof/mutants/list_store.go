@@ -1,0 +1,20 @@
+package main
+
+// storeMutants break the store and what it notices about itself.
+func storeMutants() []mutant {
+	return []mutant{
+		{"acknowledged_before_the_commit", in("store/committer.go", "poison, err := c.try(batch, r)", "if ON {\n\t\t\tanswer(batch, nil)\n\t\t}\n\t\tpoison, err := c.try(batch, r)", "for _, op := range batch {\n\t\top.done <- op.err\n\t}\n}\n\nfunc (c *committer) refuseIntake", "for _, op := range batch {\n\t\tif ON {\n\t\t\tbreak\n\t\t}\n\t\top.done <- op.err\n\t}\n}\n\nfunc (c *committer) refuseIntake"),
+			test("store", "TestKilledWriter_LeavesAcknowledgedEvents"), "FAIL"},
+		{"commit_error_is_ignored", in("store/committer.go", "if err := commitTx(tx); err != nil {\n\t\treturn -1, err", "if err := commitTx(tx); err != nil && !ON {\n\t\treturn -1, err"), test("store", "TestCommitError_StopsTheStore"), "FAIL"},
+		{"ticket_on_two_rows", in("store/schema.go", "if c.Ticket == 0 {", "if c.Ticket == 0 || ON {"), test("store", "TestConformance"), "FAIL"},
+		{"one_discrepancy_two_tasks", in("store/changes.go", "prior, err := tasks.find(w.tx, taskOpen, taskKey(t.Key()))", "prior, err := tasks.find(w.tx, taskOpen, taskKey(t.Key()))\n\t\tif ON {\n\t\t\tprior = nil\n\t\t}"), test("store", "TestConformance"), "FAIL"},
+		{"checksums_not_compared", in("store/codec.go", "if checksum(bucket, k, body) != sum {", "if checksum(bucket, k, body) != sum && !ON {"), test("store", "TestFlippedByte_IsFoundByReadAndVerify"), "FAIL"},
+		{"witness_not_written", in("store/committer.go", "if c.witness == nil {", "if c.witness == nil || ON {"), test("store", "TestH20_AFileCopiedBackByHandIsNoticed"), "FAIL"},
+		{"witness_not_compared", in("store/standing.go", "if st.Doubt != \"\" || g.Witness == \"\" {", "if st.Doubt != \"\" || g.Witness == \"\" || ON {"), test("store", "TestH23_AnOlderStoreUnderANewerWitnessIsNoticed"), "FAIL"},
+		{"pins_not_compared", in("store/standing.go", "if s.Place != nil {", "if s.Place != nil && !ON {"), test("store", "TestH21_ACopyElsewhereIsNoticed"), "FAIL"},
+		{"file_not_watched", in("store/committer.go", "if wrote && c.unmoved != nil {", "if wrote && c.unmoved != nil && !ON {"), test("store", "TestH21_AnotherFileAtThePathStopsTheStore"), "FAIL"},
+		{"restore_leaves_permissions", in("credit/restore.go", "c.Grants, c.HandedOver, c.NotSent = 0, false, nil", "if !ON {\n\t\t\t\tc.Grants, c.HandedOver, c.NotSent = 0, false, nil\n\t\t\t}"), test("credit", "TestMoveRow_Table"), "FAIL"},
+		{"restore_moves_nothing", in("credit/restore.go", "if r == nil || d.Row.Restore >= r.Number || ", "if ON || r == nil || d.Row.Restore >= r.Number || "), test("store", "TestH20_RestoreMovesRowsAndKeepsTheOldStore"), "FAIL"},
+		{"release_with_an_open_gap", in("credit/restore.go", "if len(open) > 0 {\n\t\treturn Refuse(\"gap\"", "if len(open) > 0 && !ON {\n\t\treturn Refuse(\"gap\""), test("credit", "TestReleaseMode_AfterARestoreWaitsForQuarantineMovesAndGaps"), "FAIL"},
+	}
+}
