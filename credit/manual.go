@@ -29,16 +29,22 @@ const (
 	manualAccount  = "desk"
 )
 
-// BankKey is what tells one bank reference from another: people copy it with other spaces and cases, and that must not
-// make two wires of one.
+// BankKey is what tells one bank reference from another: its letters and digits. People copy it with other spaces,
+// cases, dashes and widths, and that must not make two wires of one.
 func BankKey(reference string) string {
 	return strings.ToUpper(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
+		if r > wideForms+' ' && r <= wideForms+'~' {
+			r -= wideForms
+		}
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
 			return -1
 		}
 		return r
 	}, plain(reference)))
 }
+
+// wideForms is how far Unicode's full-width forms (U+FF01 to U+FF5E) lie behind the ASCII characters that they repeat.
+const wideForms = 0xfee0
 
 // manualExpiry only has to lie ahead: a manual deposit is paid when it is made.
 const manualExpiry = time.Hour
@@ -67,11 +73,11 @@ func TakeManual(m Manual, p People, found ManualFound, rules DepositRules) (Chan
 	case m.ReceivedAt.After(rules.Now.Add(24 * time.Hour)):
 		return Changes{}, Refuse("received_at", "the wire cannot come in as late as %s", timeText(m.ReceivedAt))
 	case BankKey(m.Bank) == "":
-		return Changes{}, Refuse("bank_reference", "a manual deposit needs the bank's reference")
+		return Changes{}, Refuse("bank_reference", "a manual deposit needs the bank's reference, with a letter or a digit in it")
 	}
 	for _, row := range found.SameBank {
 		if row.State != Cancelled {
-			return Changes{}, Refuse("bank_reference_known", "credit %d (%s) has the bank reference %q already", row.ID, row.State, clip(m.Bank))
+			return Changes{}, Refuse("bank_reference_known", "credit %d (%s) has the bank reference %q already, or differs from it in spaces, signs or case alone", row.ID, row.State, clip(m.Bank))
 		}
 	}
 	d := Deposit{

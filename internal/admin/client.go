@@ -88,7 +88,11 @@ func (c *Client) Path() string { return c.path }
 
 // get asks a route that changes nothing.
 func get[T any](ctx context.Context, c *Client, filter url.Values, format string, parts ...any) (T, error) {
-	target := address(format, parts...)
+	target, err := address(format, parts...)
+	if err != nil {
+		var none T
+		return none, err
+	}
 	if len(filter) > 0 {
 		target += "?" + filter.Encode()
 	}
@@ -102,15 +106,24 @@ func post[T any](ctx context.Context, c *Client, body any, format string, parts 
 	if err != nil {
 		return none, fmt.Errorf("render the request: %w", err)
 	}
-	return do[T](ctx, c, http.MethodPost, address(format, parts...), text)
+	target, err := address(format, parts...)
+	if err != nil {
+		return none, err
+	}
+	return do[T](ctx, c, http.MethodPost, target, text)
 }
 
-// address fills in the parts of a path, escaped. The host is nobody's: the connection goes to the socket.
-func address(format string, parts ...any) string {
+// address fills in the parts of a path, escaped. The host is nobody's: the connection goes to the socket. A part that
+// would make another path, as an empty variable of a script does, is no id.
+func address(format string, parts ...any) (string, error) {
 	for i, p := range parts {
-		parts[i] = url.PathEscape(fmt.Sprint(p))
+		text := fmt.Sprint(p)
+		if text == "" || text == "." || text == ".." {
+			return "", invalid("%q is no id of a record; give the one that the list shows", text)
+		}
+		parts[i] = url.PathEscape(text)
 	}
-	return "http://creditonce" + fmt.Sprintf(format, parts...)
+	return "http://creditonce" + fmt.Sprintf(format, parts...), nil
 }
 
 func do[T any](ctx context.Context, c *Client, method, target string, body []byte) (T, error) {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -22,6 +23,19 @@ func UserName(uid uint32) (string, error) {
 		return "", fmt.Errorf("name of unix user %d: %w", uid, err)
 	}
 	return u.Username, nil
+}
+
+// HasUser tells whether the system's own list, which UserName reads too, has an account of this name.
+func HasUser(name string) (bool, error) {
+	_, err := user.Lookup(name)
+	var unknown user.UnknownUserError
+	if errors.As(err, &unknown) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for unix user %q: %w", name, err)
+	}
+	return true, nil
 }
 
 // caller is who sends requests on one connection.

@@ -145,12 +145,29 @@ func (s *Server) bootstrap(w http.ResponseWriter, r *http.Request, who desk.Acto
 		for _, role := range p.Roles {
 			roles = append(roles, desk.Role(role))
 		}
+		if err := s.reachable(p); err != nil {
+			return nil, err
+		}
 		people = append(people, desk.Person{ID: desk.PersonID(p.ID), Name: p.Name, Users: p.Users, Roles: roles})
 	}
 	if err := s.cfg.Desk.Bootstrap(r.Context(), who, people, b.Reason); err != nil {
 		return nil, err
 	}
 	return outcomeOf(desk.Outcome{Done: true, People: people}, s.cfg.Now()), nil
+}
+
+// reachable refuses a person who could never act: with a misspelt account one admin would be alone for ever, for people
+// are named by root once, and every later change takes both.
+func (s *Server) reachable(p Person) error {
+	for _, name := range p.Users {
+		switch there, err := s.cfg.HasUser(name); {
+		case err != nil:
+			return err
+		case !there:
+			return credit.Refuse("no_account", "person %s: this machine has no account %q, and root names people only once; correct the name, or make the account first", p.ID, name)
+		}
+	}
+	return nil
 }
 
 func (s *Server) newKey(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {

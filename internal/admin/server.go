@@ -65,7 +65,7 @@ type Observer interface {
 	Administered(ctx context.Context, r Report)
 }
 
-// Config is what a Server is made of. Everything is required save Peer and UserName, which tests replace.
+// Config is what a Server is made of. Everything is required save Peer, UserName and HasUser, which tests replace.
 type Config struct {
 	Desk     Desk
 	Service  func() Service                                         // what the process knows about itself; safe for concurrent use
@@ -74,6 +74,7 @@ type Config struct {
 	Observer Observer
 	Peer     func(*net.UnixConn) (Peer, error)
 	UserName func(uid uint32) (string, error)
+	HasUser  func(name string) (bool, error) // tells whether the machine has an account of this name
 }
 
 // Server answers operators on a socket that Listen made. Make one with New.
@@ -99,6 +100,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.UserName == nil {
 		cfg.UserName = UserName
+	}
+	if cfg.HasUser == nil {
+		cfg.HasUser = HasUser
 	}
 	s := &Server{cfg: cfg}
 	protocols := new(http.Protocols)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -85,6 +86,44 @@ func uid(n uint32) func(*net.UnixConn) (Peer, error) {
 
 func named(name string) func(uint32) (string, error) {
 	return func(uint32) (string, error) { return name, nil }
+}
+
+func TestBootstrap_RefusesAnAccountThatTheMachineHasNot(t *testing.T) {
+	t.Parallel()
+	own, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &asked{}
+	c := NewClient(serve(t, d, &heard{}, uid(0), named("root")))
+	for _, users := range [][]string{{"no-such-account-here"}, {own.Username, "no-such-account-here"}} {
+		people := []Person{{ID: "anna", Name: "Anna Lim", Users: []string{own.Username}, Roles: []string{"admin"}}, {ID: "ben", Name: "Ben Koh", Users: users, Roles: []string{"admin"}}}
+		var p *Problem
+		if _, err := c.Bootstrap(t.Context(), Bootstrap{People: people, Reason: "first start"}); !errors.As(err, &p) || p.Code != "no_account" || !strings.Contains(p.Detail, `"no-such-account-here"`) {
+			t.Errorf("%v: %v", users, err)
+		}
+	}
+	if len(d.who) != 0 {
+		t.Errorf("the desk was asked all the same: %+v", d.who)
+	}
+}
+
+func TestClient_WhatMakesAnotherPathIsNoID(t *testing.T) {
+	t.Parallel()
+	d := &asked{}
+	c := NewClient(serve(t, d, &heard{}, uid(1007), named("anna")))
+	for _, id := range []string{"", ".", ".."} {
+		var p *Problem
+		if _, err := c.Credit(t.Context(), id); !errors.As(err, &p) || p.Status != statusInvalid || !strings.Contains(p.Detail, "is no id of a record") {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, err := c.Confirm(t.Context(), id, Verdict{Digest: "x", Reason: "r"}); !errors.As(err, &p) || p.Status != statusInvalid {
+			t.Errorf("confirm %q: %v", id, err)
+		}
+	}
+	if len(d.who) != 0 {
+		t.Errorf("the desk was asked all the same: %+v", d.who)
+	}
 }
 
 func TestCaller_IsWhoTheKernelNamesWhateverTheRequestSays(t *testing.T) {

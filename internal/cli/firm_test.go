@@ -213,6 +213,7 @@ func (f *office) seat(user string, uid uint32) {
 		Now: time.Now, Observer: quiet{},
 		Peer:     func(*net.UnixConn) (admin.Peer, error) { return admin.Peer{UID: uid}, nil },
 		UserName: func(uint32) (string, error) { return user, nil },
+		HasUser:  func(name string) (bool, error) { return name != "nosuchuser", nil },
 	})
 	if err != nil {
 		f.t.Fatal(err)

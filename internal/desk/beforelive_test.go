@@ -64,7 +64,8 @@ func TestManual_ABankReferenceIsTheSameInAnySpelling(t *testing.T) {
 	act := f.subject(desk.ManualPay)
 	f.two("mia", "carl", act)
 	ref := act.Params["bank_reference"]
-	for _, spelling := range []string{ref + " ", " " + ref, strings.ToUpper(ref), strings.ReplaceAll(ref, " ", ""), strings.ReplaceAll(ref, " ", "\u00a0")} {
+	for _, spelling := range []string{ref + " ", " " + ref, strings.ToUpper(ref), strings.ReplaceAll(ref, " ", ""), strings.ReplaceAll(ref, " ", "\u00a0"),
+		strings.ReplaceAll(ref, " ", "-"), strings.ReplaceAll(ref, " ", "\u2011"), strings.ReplaceAll(ref, " ", " / "), ref + ".", wide(ref)} {
 		act.Params["bank_reference"] = spelling
 		_, err := f.svc.Submit(t.Context(), by("mia"), act, "r")
 		f.refused(err, "bank_reference_known")
@@ -73,7 +74,22 @@ func TestManual_ABankReferenceIsTheSameInAnySpelling(t *testing.T) {
 			t.Errorf("find %q: %v, %v", spelling, hits, err)
 		}
 	}
-	act.Params["bank_reference"] = " \t"
+	for _, nothing := range []string{" \t", "-", "\u2013 / ."} {
+		act.Params["bank_reference"] = nothing
+		_, err := f.svc.Submit(t.Context(), by("mia"), act, "r")
+		f.refused(err, "bank_reference")
+	}
+	act.Params["bank_reference"] = ref + "-2"
 	_, err := f.svc.Submit(t.Context(), by("mia"), act, "r")
-	f.refused(err, "bank_reference")
+	f.Must(err)
+}
+
+// wide writes a text as East Asian programs copy it.
+func wide(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > ' ' && r <= '~' {
+			return r + 0xfee0
+		}
+		return r
+	}, text)
 }

@@ -228,8 +228,10 @@ func (r request) bootstrap(people []Person, f Found) (Changes, error) {
 		return Changes{}, credit.Refuse("root_needed", "only root names the first two people")
 	case r.reason == "":
 		return Changes{}, fmt.Errorf("naming people decides something, so it needs a reason: %w", credit.ErrInvalid)
-	case len(people) != 2 || people[0].ID == people[1].ID:
-		return Changes{}, fmt.Errorf("root names two different people, not %d: %w", len(people), credit.ErrInvalid)
+	case len(people) != 2:
+		return Changes{}, fmt.Errorf("root names two people, not %d: %w", len(people), credit.ErrInvalid)
+	case people[0].ID == people[1].ID:
+		return Changes{}, fmt.Errorf("both people have the id %q; give each an id of their own: %w", people[0].ID, credit.ErrInvalid)
 	}
 	act := Act{Kind: Bootstrap, Subject: "people"}
 	for i, p := range people {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"creditonce/credit"
 )
@@ -98,6 +99,9 @@ func checkPerson(p Person, others []Person) error {
 	}
 	if p.Name == "" || len(p.Name) > 200 {
 		return fmt.Errorf("person %s: a name of 1 to 200 bytes is needed: %w", p.ID, credit.ErrInvalid)
+	}
+	if strings.ContainsFunc(p.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("person %s: the name %q has a character that nobody can see, so two names could look alike; write it without: %w", p.ID, p.Name, credit.ErrInvalid)
 	}
 	for _, o := range others {
 		if o.ID != p.ID && strings.EqualFold(nameKey(o.Name), nameKey(p.Name)) {

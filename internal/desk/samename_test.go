@@ -1,8 +1,11 @@
 package desk_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
+	"creditonce/credit"
 	"creditonce/internal/desk"
 )
 
@@ -21,6 +24,16 @@ func TestPeople_OnePersonIsNotEnteredTwiceUnderAnotherAccount(t *testing.T) {
 	rename := desk.Act{Kind: desk.ChangePerson, Subject: "person/ben", Params: map[string]string{"name": "Anna Lim"}}
 	_, err = f.svc.Submit(ctx, by("anna"), rename, "r")
 	f.refused(err, "same_name")
+	for _, hidden := range []string{"Anna\u200b Lim", "Anna\u00adLim", "Anna Lim\n", "Anna\x1b[31m", "\u202eAnna"} { // looks like another's, or spoils a terminal
+		add.Params["name"] = hidden
+		if _, err := f.svc.Submit(ctx, by("anna"), add, "r"); !errors.Is(err, credit.ErrInvalid) {
+			t.Errorf("%q: %v", hidden, err)
+		}
+	}
+	twins := []desk.Person{anna("anna", "Anna Lim", "anna"), anna("anna", "Ben Koh", "ben")}
+	if err := newFirm(t).svc.Bootstrap(ctx, root, twins, "r"); !errors.Is(err, credit.ErrInvalid) || !strings.Contains(err.Error(), `both people have the id "anna"`) {
+		t.Errorf("one id twice: %v", err)
+	}
 	add.Params["name"] = "Anna Lim (London)"
 	f.two("anna", "ben", add)
 	_, err = f.svc.Who(ctx, root)
