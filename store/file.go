@@ -51,3 +51,17 @@ func (db *DB) SeeFile(ctx context.Context) error {
 		return nil
 	}})
 }
+
+// SameDisk tells whether two existing paths are on one device, as far as the system tells.
+func SameDisk(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	if err != nil {
+		return false
+	}
+	x, y := idOf(first), idOf(second)
+	return x.known && y.known && x.device == y.device
+}

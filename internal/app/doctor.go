@@ -86,6 +86,7 @@ func Diagnose(ctx context.Context, c *config.Config) Diagnosis {
 	d.ownCertificates()
 	d.checkStore(ctx)
 	d.socket(ctx)
+	d.witness()
 	d.space()
 	d.clock()
 	d.ports(ctx)

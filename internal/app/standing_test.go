@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"creditonce/credit"
+	"creditonce/internal/app"
 	"creditonce/internal/desk"
 	"creditonce/store"
 )
@@ -137,4 +140,59 @@ func copyOver(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, b, 0o600)
+}
+
+// H21: two instances on copies of one store do not both pay: the copy starts in hold, whoever sends it the payment.
+func TestH21_TwoInstancesOnCopiesDoNotBothPay(t *testing.T) {
+	t.Parallel()
+	first := newRig(t)
+	first.start()
+	first.people()
+	first.account("client-1")
+	first.credited("k1")
+	code := first.deposit("client-1", "40.00", "k2") // both copies know it
+	first.halt()
+	second := &rig{t: t, dir: t.TempDir(), mt5: first.mt5, faults: first.faults, maker: first.maker, log: newLogLines()}
+	for _, name := range []string{"secret", "password", "config.yaml", "mt5-ca.pem", "data/creditonce.db", "data-witness/claims"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(second.dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		second.file(name, string(first.read(filepath.Join(first.dir, name))))
+	}
+	first.start()
+	second.start()
+	paid := first.maker.EventIntentSucceeded(first.payment(code, 4000))
+	for _, r := range []*rig{second, first, second} {
+		if status := r.send(paid); status != http.StatusOK {
+			t.Fatalf("answered %d", status)
+		}
+	}
+	first.awaitState(code, "done")
+	s, err := second.service.Desk().Status(t.Context(), person("ada"))
+	if err != nil || s.Settings.Doubt == nil || s.Settings.Mode != credit.ModeHold || s.Totals.Rows[credit.Claimed] != 0 {
+		t.Errorf("the copy: %+v, %v", s.Settings, err)
+	}
+	for reference, deals := range first.ours() {
+		if len(deals) != 1 {
+			t.Errorf("%s has %d deals", reference, len(deals))
+		}
+	}
+}
+
+// H26: a configuration that leads the store to another MT5 server, or another merchant, is refused at the start.
+func TestH26_AStoreIsNotLedToAnotherServerOrMerchant(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{{"identity: Rig-MT5", "identity: Other-MT5"}, {"account: acct_rig", "account: acct_other"}} {
+		r := newRig(t)
+		r.start()
+		r.account("client-1")
+		r.halt()
+		text := string(r.read(filepath.Join(r.dir, "config.yaml")))
+		r.file("config.yaml", strings.Replace(text, c[0], c[1], 1))
+		_, err := app.New(t.Context(), app.Options{Config: r.load(), Log: zerolog.Nop()})
+		var pin *app.PinError
+		if !errors.As(err, &pin) {
+			t.Errorf("%s: %v", c[1], err)
+		}
+	}
 }

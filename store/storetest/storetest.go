@@ -126,6 +126,8 @@ var promises = []promise{
 	on("TasksOpenOncePerKey", tasksOpenOncePerKey),
 	on("CountsFollowTheRows", countsFollowTheRows),
 	on("SettleIsOneTransaction", settleIsOneTransaction),
+	on("FreeingRepeatsTheChecks", freeingRepeatsTheChecks),
+	on("FreeingHoldsUnderRace", freeingHoldsUnderRace),
 	on("NoticesComeWithWhatTheyTell", noticesComeWithWhatTheyTell),
 	on("WithoutChannelsNothingIsTold", withoutChannelsNothingIsTold),
 	on("NewChannelIsToldWhatComesFromNowOn", newChannelIsToldWhatComes),
