@@ -26,6 +26,13 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 		out.TasksByKind = append(out.TasksByKind, TaskCount{Kind: string(t.Kind), Open: t.Open, Oldest: t.Oldest})
 	}
 	restoreOf(st.Settings, &out)
+	out.Pulls = []Pull{}
+	for _, p := range st.Settings.Pulls {
+		out.Pulls = append(out.Pulls, Pull{
+			Provider: p.Provider, CompleteTo: p.To, PulledAt: p.At, Events: p.Events, Missed: p.Missed, MissedAt: p.MissedAt,
+			Failing: p.FailingSince, Problem: p.Problem,
+		})
+	}
 	return out, nil
 }
 

@@ -154,6 +154,8 @@ type Status struct {
 	Doubt string `json:"doubt,omitempty"`
 	// Restore is the restore or takeover that waits for its release, or whose rows are still going on; left out else.
 	Restore *Restore `json:"restore,omitempty"`
+	// Pulls tell how far the list of each provider that is pulled has come.
+	Pulls []Pull `json:"pulls"`
 
 	Credits     map[string]int `json:"credits"`
 	OldestDoubt time.Time      `json:"oldest_unknown_at,omitzero"` // since when the oldest unknown row is unknown
@@ -165,6 +167,18 @@ type Status struct {
 	// Quarantine is how many seconds are left until credits of earlier processes can be proven absent.
 	Quarantine int     `json:"quarantine_seconds"`
 	Service    Service `json:"service"`
+}
+
+// Pull is how far the pull of a provider's own list of events has come.
+type Pull struct {
+	Provider   string    `json:"provider"`
+	CompleteTo time.Time `json:"complete_to,omitzero"` // everything that was listed up to here is in the store
+	PulledAt   time.Time `json:"pulled_at,omitzero"`   // when the last complete pull was; left out: there was none yet
+	Events     int       `json:"events"`               // that it listed
+	Missed     uint64    `json:"missed"`               // ever: events that no webhook had brought
+	MissedAt   time.Time `json:"missed_at,omitzero"`   // the newest such
+	Failing    time.Time `json:"failing_since,omitzero"`
+	Problem    string    `json:"problem,omitempty"` // of the last pull
 }
 
 // Restore is how far a restore or takeover has come.

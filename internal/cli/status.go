@@ -14,7 +14,8 @@ func statusCommand(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "One screen: mode, sessions, credits, tasks, disk",
 		Long: "status asks the running service for one screen: what it may do and why, its MT5 sessions, the credits by state with the\n" +
-			"oldest that is in doubt, the open tasks by kind, what waits for a second person, disk, alarms that could not be sent.",
+			"oldest that is in doubt, the open tasks by kind, what waits for a second person, how far the lists of providers are pulled,\n" +
+			"disk, alarms that could not be sent.",
 		Example: "  creditonce status\n  creditonce status -o json", Args: args(cobra.NoArgs),
 	}
 	o := operatedOne(p, cmd)
@@ -65,6 +66,9 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 	if err := restoreSection(w, s.Restore); err != nil {
 		return err
 	}
+	if err := pullSection(w, s.Pulls, now); err != nil {
+		return err
+	}
 	if err := section(w, "MT5 sessions", s.Service.Sessions, sessionColumns()); err != nil {
 		return err
 	}
@@ -108,6 +112,27 @@ func restoreSection(w io.Writer, r *admin.Restore) error {
 			return "no"
 		}},
 	})
+}
+
+// pullSection tells how far the lists of providers have come, and below the table why one is not read.
+func pullSection(w io.Writer, pulls []admin.Pull, now time.Time) error {
+	if len(pulls) == 0 {
+		return nil
+	}
+	err := section(w, "lists of events pulled", pulls, []column[admin.Pull]{
+		{head: "provider", value: func(p admin.Pull) string { return p.Provider }},
+		{head: "complete to UTC", value: func(p admin.Pull) string { return utc(p.CompleteTo) }},
+		{head: "last complete", value: func(p admin.Pull) string { return age(now, p.PulledAt) }},
+		{head: "webhooks missed", value: func(p admin.Pull) string { return fmt.Sprint(p.Missed) }},
+		{head: "newest missed UTC", value: func(p admin.Pull) string { return utc(p.MissedAt) }},
+		{head: "failing", value: func(p admin.Pull) string { return age(now, p.Failing) }},
+	})
+	for _, p := range pulls {
+		if err == nil {
+			err = failureLine(w, p.Provider, p.Problem)
+		}
+	}
+	return err
 }
 
 func modeText(s admin.Status) string {
