@@ -129,6 +129,11 @@ func (s *sim) planEvents(p *payment) {
 		}
 		s.planDelivery(p, key, f, s.spread(time.Millisecond, 10*time.Minute))
 	}
+	s.planOthers(p)
+}
+
+// planOthers draws what is sent beside the news of the payment: reversals, events of others, noise.
+func (s *sim) planOthers(p *payment) {
 	if s.strikes(pspReversed) {
 		f := credit.Facts{Type: "charge.refunded", Effect: credit.EffectRefund, Payment: p.id, Movement: "re_" + p.id, Moved: usd(p.cents), Live: true, OccurredAt: p.facts.OccurredAt}
 		if s.oneIn(2) {

@@ -144,12 +144,7 @@ func playQuietly(t *testing.T, from uint64, n int, o options) *sum {
 					if i >= uint64(n) {
 						return
 					}
-					r := play(t, dir, from+i, o)
-					if i%10 == 0 && r.failure == "" {
-						if again := play(t, dir, from+i, o); again.hash != r.hash {
-							r.failure = fmt.Sprintf("two runs of seed %d differ: %s and %s", r.seed, r.hash, again.hash)
-						}
-					}
+					r := playTwice(t, dir, from+i, i%10 == 0, o)
 					mu.Lock()
 					played++
 					for k, times := range r.seen {
@@ -176,6 +171,18 @@ func playQuietly(t *testing.T, from uint64, n int, o options) *sum {
 	})
 	total.rate = float64(played) / time.Since(begun).Seconds()
 	return total
+}
+
+// playTwice plays a seed, where asked a second time to see that it is the same run.
+func playTwice(t *testing.T, dir string, seed uint64, again bool, o options) result {
+	t.Helper()
+	r := play(t, dir, seed, o)
+	if again && r.failure == "" {
+		if other := play(t, dir, seed, o); other.hash != r.hash {
+			r.failure = fmt.Sprintf("two runs of seed %d differ: %s and %s", r.seed, r.hash, other.hash)
+		}
+	}
+	return r
 }
 
 // play plays one seed in a bubble of its own.
