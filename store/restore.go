@@ -69,7 +69,7 @@ func restore(ctx context.Context, path string, o RestoreOptions) (r RestoreRepor
 	if c, err := readFile(ctx, path, func(db *DB) (Content, error) { return db.content(ctx) }); err == nil && c.StoreID != "" {
 		r.Present = &c
 	}
-	claims, id, err := prepare(ctx, fresh, o, &r)
+	claims, id, err := prepare(ctx, fresh, o, readRoster(ctx, path), &r)
 	if err != nil {
 		return r, err
 	}
@@ -130,8 +130,8 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Sync(), out.Close(), in.Close())
 }
 
-// prepare verifies the copy, marks it as restored and moves its rows.
-func prepare(ctx context.Context, fresh string, o RestoreOptions, r *RestoreReport) (claims uint64, id string, err error) {
+// prepare verifies the copy, marks it as restored, gives it today's people and keys, and moves its rows.
+func prepare(ctx context.Context, fresh string, o RestoreOptions, today *roster, r *RestoreReport) (claims uint64, id string, err error) {
 	b, file, err := openBolt(fresh, Options{UnsafeNoSync: true}) // synced once, below: until then the copy is nothing
 	if err != nil {
 		return 0, "", err
@@ -160,6 +160,9 @@ func prepare(ctx context.Context, fresh string, o RestoreOptions, r *RestoreRepo
 	place := credit.Place{Machine: o.Guard.Machine, Booted: instant(o.Guard.Booted), Device: file.device, Inode: file.inode}
 	if err := db.mark(ctx, o, r.Backup, &place); err != nil {
 		return 0, "", err
+	}
+	if err := db.carry(ctx, today, o.Guard.Now); err != nil {
+		return 0, "", fmt.Errorf("keep today's people and keys: %w", err)
 	}
 	if r.Moved, err = db.moveAll(ctx, o.Guard.Now); err != nil {
 		return 0, "", err

@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"creditonce/credit"
+	"creditonce/internal/desk"
 	"creditonce/store"
 	"creditonce/store/storetest"
 )
@@ -286,5 +287,62 @@ func TestRestore_OnAnEmptyDisk(t *testing.T) {
 	}
 	if s := bare.start(); s.Doubt != "" || s.Wait != "" || bare.settings().Restore == nil {
 		t.Errorf("standing %+v", s)
+	}
+}
+
+// Who was disabled since the backup, and which key was revoked, does not come back with it; who came since stays.
+func TestRestore_KeepsTodaysPeopleAndKeys(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.start()
+	act := func(people []desk.Person, keys ...desk.Key) {
+		t.Helper()
+		_, err := h.db.Act(t.Context(), desk.Query{}, func(f desk.Found) (desk.Changes, error) {
+			for i := range keys {
+				if keys[i].Number == 0 {
+					keys[i].Number = f.NextKey + uint64(i)
+				}
+			}
+			return desk.Changes{People: people, Keys: keys, Record: desk.Record{Seq: f.NextRecord, Deed: desk.Did, Previous: f.Previous}}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ada, abe := desk.Person{ID: "ada", Name: "Ada", Users: []string{"ada"}, Roles: []desk.Role{desk.Admin}}, desk.Person{ID: "abe", Name: "Abe", Users: []string{"abe"}, Roles: []desk.Role{desk.Admin}}
+	act([]desk.Person{ada, abe}, desk.Key{Name: "shop", SHA256: "1"}, desk.Key{Name: "kept", SHA256: "2"})
+	backup := h.backup("b1").Path
+	gone := abe
+	gone.Disabled = true
+	revoked := desk.Key{Number: 1, Name: "shop", SHA256: "1", RevokedAt: restoredAt, RevokedBy: "ada"}
+	act([]desk.Person{gone, {ID: "eve", Name: "Eve", Users: []string{"eve"}, Roles: []desk.Role{desk.Admin}}}, revoked)
+	act(nil, desk.Key{Name: "shop", SHA256: "3"})
+	h.stop()
+	if _, err := h.restore(backup); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	people, err := h.db.People(t.Context())
+	if err != nil || len(people) != 3 {
+		t.Fatalf("people %+v, %v", people, err)
+	}
+	for _, p := range people {
+		if p.Disabled != (p.ID == "abe") {
+			t.Errorf("%+v", p)
+		}
+	}
+	keys, err := h.db.Keys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := map[string]bool{}
+	for _, k := range keys {
+		live[k.SHA256] = k.Live()
+	}
+	if len(live) != 3 || live["1"] || !live["2"] || !live["3"] {
+		t.Errorf("keys %+v", keys)
+	}
+	if r, err := h.db.Verify(t.Context(), nil); err != nil || !r.Clean() {
+		t.Errorf("%v, %v", r.Findings, err)
 	}
 }
