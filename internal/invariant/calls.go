@@ -218,7 +218,9 @@ func (v *view) absence(i, n int) {
 func storedLook(h []credit.Entry, at credit.Mark) bool {
 	for i := range h {
 		if ev := h[i].Evidence; ev != nil && ev.Look != nil && ev.Look.Started.Process == at.Process && ev.Look.Started.Boot == at.Boot {
-			return ev.Look.Complete && ev.Look.Verdict == "absent"
+			if ev.Look.Complete && ev.Look.Verdict == "absent" {
+				return true // a person's look may have begun at the very same moment
+			}
 		}
 	}
 	return false
