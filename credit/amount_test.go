@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestParseAmount_IsExact(t *testing.T) {
+func TestH39_ParseAmountIsExact(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text     string
@@ -166,7 +166,7 @@ func TestAmount_UnsetStaysUnset(t *testing.T) {
 	}
 }
 
-func TestKind_SignedIsPositiveExactlyWhereTheBalanceGrows(t *testing.T) {
+func TestH40_SignedIsPositiveExactlyWhereTheBalanceGrows(t *testing.T) {
 	t.Parallel()
 	want := map[Kind]int{
 		KindDeposit: 1, KindChargebackReversal: 1, KindWithdrawalReturn: 1,

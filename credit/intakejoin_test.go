@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestTakeIn_LimitOfTheDayAddsUpOverPayments(t *testing.T) {
+func TestH41_LimitOfTheDayAddsUpOverPayments(t *testing.T) {
 	t.Parallel()
 	c := newIntakeCase()
 	c.rules.DayLimits = map[string]Amount{"USD": usd(100000)}

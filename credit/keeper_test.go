@@ -223,7 +223,7 @@ func TestWallClock_JumpsOfAYearMoveNoDeadline(t *testing.T) {
 	}
 }
 
-func TestWallClock_JumpDoesNotEndALease(t *testing.T) {
+func TestH6_WallClockJumpDoesNotEndALease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)
 		w.mt5.balance = func(_ int, c Call) CallResult {

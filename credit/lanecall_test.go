@@ -273,7 +273,7 @@ func TestLane_FoundOnTheFirstLookIsDoneWithoutACall(t *testing.T) {
 	})
 }
 
-func TestLane_WhatTheFirstLookSeesHoldsTheRow(t *testing.T) {
+func TestH17_WhatTheFirstLookSeesHoldsTheRow(t *testing.T) {
 	for name, c := range map[string]struct {
 		deal func(row Credit) (int, Amount, string)
 		hold Hold
@@ -302,7 +302,7 @@ func TestLane_WhatTheFirstLookSeesHoldsTheRow(t *testing.T) {
 	}
 }
 
-func TestLane_ADealThatIsOnAnotherRowIsAConflictAndNotFound(t *testing.T) {
+func TestH19_ADealThatIsOnAnotherRowIsAConflictAndNotFound(t *testing.T) {
 	inWorld(t, func(w *world) {
 		first, second := w.paid(testLogin, 1), w.paid(testLogin, 2)
 		row := w.row(second)
@@ -327,7 +327,7 @@ func TestLane_ADealThatIsOnAnotherRowIsAConflictAndNotFound(t *testing.T) {
 	})
 }
 
-func TestLane_AccountThatMT5DescribesOtherwiseHoldsTheRow(t *testing.T) {
+func TestH38_AccountThatMT5DescribesOtherwiseHoldsTheRow(t *testing.T) {
 	for name, c := range map[string]struct {
 		account func(AccountState) (AccountState, error)
 		state   State

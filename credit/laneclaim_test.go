@@ -76,7 +76,7 @@ func TestClaim_ChecksEverythingAgainInsideItsTransaction(t *testing.T) {
 	}
 }
 
-func TestClaim_DiskThatStaysLowIsATaskAfter15MinutesAndClosesByItself(t *testing.T) {
+func TestH25_DiskThatStaysLowStopsClaimsAndIsATaskAfter15Minutes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)
 		w.book.lowSpace = true
@@ -327,7 +327,7 @@ func TestLane_AnotherDealerOnlyWarns(t *testing.T) {
 	})
 }
 
-func TestLane_AnotherDealerThanMeasuredIsUnknownUntilALookSettlesIt(t *testing.T) {
+func TestH16_AnotherDealerThanMeasuredIsUnknownUntilALookSettlesIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.lane.Dealer, w.lane.DealerMeasured = 5, true
 		id := w.paid(testLogin, 1)

@@ -12,7 +12,7 @@ func strangerWith(b *memBook, ticket uint64) {
 	b.rows[99] = r
 }
 
-func TestTicketOnAnotherRow_AfterTheCallIsUnknownAnsweredAndThenAConflict(t *testing.T) {
+func TestH19_TicketOnAnotherRowAfterTheCallIsUnknownAnsweredAndThenAConflict(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)
 		w.mt5.balance = func(_ int, c Call) CallResult {

@@ -44,7 +44,7 @@ func TestUnknown_FoundIsTakenAtTheFirstLook(t *testing.T) {
 	})
 }
 
-func TestUnknown_DealThatBecomesVisibleLateIsFoundAndNeverDoubled(t *testing.T) {
+func TestH4_DealThatBecomesVisibleLateIsFoundAndNeverDoubled(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)
 		w.mt5.balance = func(_ int, c Call) CallResult {
@@ -213,7 +213,7 @@ func TestUnknown_ConflictStaysUnknownWithItsTask(t *testing.T) {
 	}
 }
 
-func TestReissued_IsWatchedForASecondDealFor48Hours(t *testing.T) {
+func TestH3_ReissuedIsWatchedForASecondDealFor48Hours(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)
 		w.onlyFirstLost()
@@ -253,7 +253,7 @@ func TestReissued_WatchEndsAfter48HoursAndSeesNoGhosts(t *testing.T) {
 	})
 }
 
-func TestLeaseEnd_WhileTheCallHangsThenLateSuccess_IsKeptAndFound(t *testing.T) {
+func TestH7_LeaseEndsWhileTheCallHangsThenLateSuccess_IsKeptAndFound(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)
 		w.mt5.balance = func(_ int, c Call) CallResult {
@@ -285,7 +285,7 @@ func TestLeaseEnd_WhileTheCallHangsThenLateSuccess_IsKeptAndFound(t *testing.T) 
 	})
 }
 
-func TestLeaseEnd_LateAnswerWithoutADealRestartsTheQuarantine(t *testing.T) {
+func TestH7_LateAnswerWithoutADealRestartsTheQuarantine(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)
 		w.mt5.balance = func(n int, c Call) CallResult {
@@ -306,7 +306,7 @@ func TestLeaseEnd_LateAnswerWithoutADealRestartsTheQuarantine(t *testing.T) {
 	})
 }
 
-func TestLiveCall_IsNeverDeclaredAbsentByAnotherLane(t *testing.T) {
+func TestH2_LiveCallIsNeverDeclaredAbsentByAnotherLane(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.paid(testLogin, 1)
 		w.mt5.balance = func(_ int, c Call) CallResult {

@@ -72,7 +72,7 @@ func TestJudge_Table(t *testing.T) {
 	}
 }
 
-func TestJudge_DebitsMatchNegativeDealsOnly(t *testing.T) {
+func TestH40_DebitsMatchNegativeDealsOnly(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []Kind{KindRefund, KindChargeback, KindWithdrawal} {
 		row := joinedRow(Unknown)

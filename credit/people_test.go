@@ -163,7 +163,7 @@ func TestAdopt_Table(t *testing.T) {
 	}
 }
 
-func TestExamined_LooksOfPeopleGoThroughTheSameGate(t *testing.T) {
+func TestH10_LooksOfPeopleGoThroughTheSameGate(t *testing.T) {
 	t.Parallel()
 	for _, state := range []State{Held, Failed, Unknown} {
 		row := joinedRow(state)

@@ -23,7 +23,7 @@ func TestNewReference_GivesTheDesignsVector(t *testing.T) {
 	}
 }
 
-func TestNewReference_EachInputAndEachBoundaryMatters(t *testing.T) {
+func TestH16_EachInputOfAReferenceAndEachBoundaryMatters(t *testing.T) {
 	t.Parallel()
 	seen := map[Reference]string{}
 	add := func(what string, r Reference) {
@@ -107,7 +107,7 @@ func TestReference_NoSingleEditCutOrCaseChangeIsValid(t *testing.T) {
 	}
 }
 
-func TestDamages_SeesEverySingleEditAndEveryCutOfEightOrMore(t *testing.T) {
+func TestH15_DamagesSeesEverySingleEditAndEveryCutOfEightOrMore(t *testing.T) {
 	t.Parallel()
 	for _, r := range someReferences(seeded(t), 11) {
 		edits(string(r), func(s string) {

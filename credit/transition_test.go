@@ -208,7 +208,7 @@ func TestApply_ClaimedNeverBecomesPending(t *testing.T) {
 	}
 }
 
-func TestApply_TerminalStatesAreNeverLeft(t *testing.T) {
+func TestH19_TerminalStatesAreNeverLeft(t *testing.T) {
 	t.Parallel()
 	for _, m := range LegalMoves() {
 		if m.From.Terminal() {

@@ -82,7 +82,7 @@ func TestAccount_AGroupThatIsNotFoundIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAccount_AnswerForAnotherLoginDropsTheConnection(t *testing.T) {
+func TestH13_AccountAnswerForAnotherLoginDropsTheConnection(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.ready()
@@ -95,7 +95,7 @@ func TestAccount_AnswerForAnotherLoginDropsTheConnection(t *testing.T) {
 	}
 }
 
-func TestAccount_SaysWhatTheConfigurationForbids(t *testing.T) {
+func TestH38_AccountSaysWhatTheConfigurationForbids(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		currencies map[string]int

@@ -95,7 +95,7 @@ func TestReady_WrongPasswordIsSaidPlainlyAndBacksOff(t *testing.T) {
 	}
 }
 
-func TestReady_ServerOfAnotherNameMovesNoMoney(t *testing.T) {
+func TestH26_ServerOfAnotherNameMovesNoMoney(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, onWorld(func(w *fakemt5.World) { w.Server = "ExampleBroker-Demo" }))
 	err := r.session.Ready(t.Context())

@@ -61,7 +61,7 @@ func TestNew_EveryFaultIsSaid(t *testing.T) {
 	}
 }
 
-func TestTrust_WhoIsBelieved(t *testing.T) {
+func TestH26_TrustSaysWhoIsBelieved(t *testing.T) {
 	t.Parallel()
 	fake, err := fakemt5.Start(t.Context(), fakemt5.Config{World: world(), Clock: fakemt5.NewManualClock(testStart)})
 	if err != nil {

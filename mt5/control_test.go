@@ -14,7 +14,7 @@ import (
 )
 
 // A look that read all there is fails when the positive control does.
-func TestControl_WithoutAProofThereIsNoAnswer(t *testing.T) {
+func TestH12_WithoutAProofThereIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	type rule = fakemt5.Rule
 	for name, c := range map[string]struct {

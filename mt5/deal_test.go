@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDealAmount_IsExactOrRefused(t *testing.T) {
+func TestH39_DealAmountIsExactOrRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text   string

@@ -155,7 +155,7 @@ func TestLook_FaultsGiveNoAnswerAndNeverAWrongOne(t *testing.T) {
 	}
 }
 
-func TestLook_KnownDealThatIsNotShownIsNoAnswer(t *testing.T) {
+func TestH12_KnownDealThatIsNotShownIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ticket := r.add(fakemt5.ManualDeal{Login: testLogin, Action: 2, Amount: "1.00", Comment: "known"})
@@ -194,7 +194,7 @@ func TestLook_ADealOfTheWindowThatOnlyTheControlShowsIsReadOrThereIsNoAnswer(t *
 	}
 }
 
-func TestLook_DealsAtTheEdgesOfTheWindowInEveryZone(t *testing.T) {
+func TestH5_LookSeesDealsAtTheEdgesOfTheWindowInEveryZone(t *testing.T) {
 	t.Parallel()
 	for _, minutes := range []int{-720, -60, 0, 120, 345, 840} {
 		offset := time.Duration(minutes) * time.Minute
@@ -215,7 +215,7 @@ func TestLook_DealsAtTheEdgesOfTheWindowInEveryZone(t *testing.T) {
 	}
 }
 
-func TestLook_DaylightSavingChangesBetweenMeasureAndLook(t *testing.T) {
+func TestH5_DaylightSavingChangesBetweenMeasureAndLook(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.ready()
@@ -266,7 +266,7 @@ func TestLook_ADealThatShowsLateIsAbsentFirstAndThenFound(t *testing.T) {
 	}
 }
 
-func TestLook_FindsADealThatIsExecutedAfterTheCallerGaveUp(t *testing.T) {
+func TestH3_LookFindsADealThatIsExecutedAfterTheCallerGaveUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.ready()

@@ -198,7 +198,7 @@ func TestFollow_GoesOnFromWhatIsKnownAndLeavesItAlone(t *testing.T) {
 	}
 }
 
-func TestGather_OneForeignRowEndsIt(t *testing.T) {
+func TestH13_OneForeignRowEndsTheLook(t *testing.T) {
 	t.Parallel()
 	for at := range 25 {
 		h := newHistory(25, nil)
@@ -209,7 +209,7 @@ func TestGather_OneForeignRowEndsIt(t *testing.T) {
 	}
 }
 
-func TestGather_OneTicketTwiceEndsIt(t *testing.T) {
+func TestH14_OneTicketTwiceEndsTheLook(t *testing.T) {
 	t.Parallel()
 	for at := 1; at < 25; at++ {
 		h := newHistory(25, nil)

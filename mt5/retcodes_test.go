@@ -61,7 +61,7 @@ func TestClassify_WholeTableUnderEveryStatus(t *testing.T) {
 }
 
 // The codes that a reader might wrongly take for a refusal (mt5-webapi.md §4).
-func TestClassify_CodesThatMustStayUnknown(t *testing.T) {
+func TestH8_CodesThatMustStayUnknown(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{
 		1, 2, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16, 17, 4006, 5003, 10001, 10002, 10003, 10004, 10005, 10007, 10008, 10010,

@@ -75,7 +75,7 @@ func TestWire_ALateAnswerIsNeverTakenForTheNext(t *testing.T) {
 	}
 }
 
-func TestWire_OddAnswersToACallAreUnknownAndEndTheConnection(t *testing.T) {
+func TestH9_OddAnswersToACallAreUnknownAndEndTheConnection(t *testing.T) {
 	t.Parallel()
 	whole := httpAnswer(200, booked)
 	for name, text := range map[string]string{
@@ -211,7 +211,7 @@ func TestNotSent_MeansZeroBytes(t *testing.T) {
 }
 
 // The deadline passes between the checks and the write: the guard in Write is what stops the bytes.
-func TestNotSent_DeadlinePassesBeforeTheFirstByte(t *testing.T) {
+func TestH2_DeadlinePassesBeforeTheFirstByte_NothingIsSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.ready()

@@ -61,7 +61,7 @@ func writeForEver(path string) {
 }
 
 // A writer that is killed in the middle of its work leaves every event that it acknowledged, whole.
-func TestKilledWriter_LeavesAcknowledgedEvents(t *testing.T) {
+func TestH22_KilledWriterLeavesAcknowledgedEvents(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	if err := open(t, path, store.Options{New: settings()}).Close(t.Context()); err != nil {

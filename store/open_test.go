@@ -305,7 +305,7 @@ func TestCommitError_StopsTheStore(t *testing.T) {
 }
 
 // With a floor, the file's own limit refuses intake before it stops anything.
-func TestMaxSize_RefusesIntakeBeforeTheCommitFails(t *testing.T) {
+func TestH25_MaxSizeRefusesIntakeBeforeTheCommitFails(t *testing.T) {
 	t.Parallel()
 	w, db := world(t, func(o *store.Options) {
 		o.MaxSize, o.RefuseIntakeBelow, o.Strict = 64<<20, 40<<20, false

@@ -142,7 +142,7 @@ func (r *rig) send(method, path, body string, headers ...string) *httptest.Respo
 	return w
 }
 
-func TestVerifiedEvent_IsStoredWithItsEvidenceBefore200(t *testing.T) {
+func TestH22_VerifiedEventIsStoredWithItsEvidenceBefore200(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	body := "evt_1 \x00\xff {\"raw\": 1}\r\n"
@@ -284,7 +284,7 @@ func TestBodyAtTheLimit_IsAccepted(t *testing.T) {
 	}
 }
 
-func TestIntakeThatFails_IsNever2xx(t *testing.T) {
+func TestH22_IntakeThatFailsIsNever2xx(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		err     error

@@ -46,9 +46,9 @@ func callMutants() []mutant {
 		{"ticket_not_compared", in("credit/record.go", "if d.Ticket != ticket || !d.is(row) {", "if !ON && (d.Ticket != ticket || !d.is(row)) {"),
 			test("credit", "TestLane_EachOutcomeLeadsToItsState"), "FAIL"},
 		{"dealer_not_compared", in("credit/record.go", "if l.DealerMeasured {", "if l.DealerMeasured && !ON {"),
-			test("credit", "TestLane_AnotherDealerThanMeasuredIsUnknownUntilALookSettlesIt"), "FAIL"},
+			test("credit", "TestH16_AnotherDealerThanMeasuredIsUnknownUntilALookSettlesIt"), "FAIL"},
 		{"late_answer_is_lost", in("credit/record.go", "if d.Row.State == Unknown && d.Row.Attempt == row.Attempt {", "if d.Row.State == Unknown && d.Row.Attempt == row.Attempt && !ON {"),
-			test("credit", "TestLeaseEnd_.*"), "FAIL"},
+			test("credit", "TestH7_.*"), "FAIL"},
 		{"reference_counts_calls", in("credit/reference.go", "sum := h.Sum(nil)", "if ON {\n\t\tmutantCalls++\n\t\th.Write([]byte{mutantCalls})\n\t}\n\tsum := h.Sum(nil)",
 			"// Valid tells whether the text is", "var mutantCalls byte\n\n// Valid tells whether the text is"), simulation(enough), "I-"},
 	}
@@ -65,8 +65,8 @@ func lookMutants() []mutant {
 		{"first_of_two_deals_is_taken", in("credit/match.go", "case len(ours) == 1 && len(damaged) == 0 && ours[0].is(c):", "case (len(ours) == 1 || (ON && len(ours) > 1)) && len(damaged) == 0 && ours[0].is(c):"),
 			test("credit", "TestJudge_Table"), "FAIL"},
 		{"damaged_reference_is_passed_over", in("credit/match.go", "case c.Reference.Damages(d.Comment):", "case c.Reference.Damages(d.Comment) && !ON:"), simulation(enough), "I-"},
-		{"look_alike_is_passed_over", in("credit/match.go", "case looksLike(c, d, s.Offset):", "case looksLike(c, d, s.Offset) && !ON:"), test("credit", "TestLane_WhatTheFirstLookSeesHoldsTheRow"), "FAIL"},
-		{"deal_of_another_row_is_taken", in("credit/match.go", "return ok && holder != row\n", "return ok && holder != row && !ON\n"), test("credit", "TestLane_ADealThatIsOnAnotherRowIsAConflictAndNotFound"), "FAIL"},
+		{"look_alike_is_passed_over", in("credit/match.go", "case looksLike(c, d, s.Offset):", "case looksLike(c, d, s.Offset) && !ON:"), test("credit", "TestH17_WhatTheFirstLookSeesHoldsTheRow"), "FAIL"},
+		{"deal_of_another_row_is_taken", in("credit/match.go", "return ok && holder != row\n", "return ok && holder != row && !ON\n"), test("credit", "TestH19_ADealThatIsOnAnotherRowIsAConflictAndNotFound"), "FAIL"},
 		{"second_deal_stops_nothing", in("credit/task.go", "case TaskConflict, TaskSecondDeal, TaskLateAnswer:\n\t\treturn true", "case TaskConflict, TaskSecondDeal, TaskLateAnswer:\n\t\treturn !ON"), test("credit", "TestSecondDeal_StopsClaimsOnItsLoginUntilAPersonHasSettledIt"), "FAIL"},
 	}
 }
@@ -78,7 +78,7 @@ func gateMutants() []mutant {
 		{"one_look_is_enough", in("credit/gate.go", "if started < first.Boot+t.SecondLook {", "if started < first.Boot+t.SecondLook && !ON {"), simulation(enough), "I-M8"},
 		{"first_look_of_another_process", in("credit/gate.go", "if first == nil || first.Process != p.ID || first.Boot < open {", "if first == nil || (!ON && (first.Process != p.ID || first.Boot < open)) {",
 			"c.FirstAbsent.Process != a.process:", "(c.FirstAbsent.Process != a.process && !ON):"), test("credit", "TestProcessStart_FirstLookOfAnEarlierProcessDoesNotCount"), "FAIL"},
-		{"live_call_is_no_guard", in("credit/gate.go", "if liveCall || ", "if (liveCall && !ON) || "), test("credit", "TestLiveCall_IsNeverDeclaredAbsentByAnotherLane"), "FAIL"},
+		{"live_call_is_no_guard", in("credit/gate.go", "if liveCall || ", "if (liveCall && !ON) || "), test("credit", "TestH2_LiveCallIsNeverDeclaredAbsentByAnotherLane"), "FAIL"},
 		{"answered_is_reissued", in("credit/gate.go", "case c.Answered:", "case c.Answered && !ON:"), test("credit", "TestUnknown_OnceAnsweredSuccessIsNeverReissuedAutomatically"), "FAIL"},
 		{"reissued_without_end", in("credit/gate.go", "case c.Reissues > 0:", "case c.Reissues > 0 && !ON:"), test("credit", "TestUnknown_AbsentAfterTheGateIsReissuedOnceAndThenHandedOver"), "FAIL"},
 		{"restored_is_reissued", in("credit/gate.go", "case c.Restored:", "case c.Restored && !ON:"), simulation(enough), "I-"},

@@ -12,7 +12,7 @@ func intakeMutants() []mutant {
 		{"currency_not_compared", in("credit/joining.go", "if row.Paid.Currency() != d.Paid.Currency() {", "if row.Paid.Currency() != d.Paid.Currency() && !ON {"), test("credit", "TestTakeIn_BirthChecks"), "FAIL"},
 		{"second_payment_is_paid_too", in("credit/joining.go", "add(d.Credit != 0 && d.Credit != row.ID, HoldSecondPart)", "add(d.Credit != 0 && d.Credit != row.ID && !ON, HoldSecondPart)"), simulation(enough), "I-"},
 		{"expiry_not_checked", in("credit/joining.go", "add(row.PaidAt.After(d.ExpiresAt), HoldExpired)", "add(row.PaidAt.After(d.ExpiresAt) && !ON, HoldExpired)"), test("credit", "TestTakeIn_BirthChecks"), "FAIL"},
-		{"limit_not_checked", in("credit/joining.go", "add(j.overLimit(d.Credited), HoldLimit)", "add(j.overLimit(d.Credited) && !ON, HoldLimit)"), test("credit", "TestTakeIn_LimitOfTheDayAddsUpOverPayments"), "FAIL"},
+		{"limit_not_checked", in("credit/joining.go", "add(j.overLimit(d.Credited), HoldLimit)", "add(j.overLimit(d.Credited) && !ON, HoldLimit)"), test("credit", "TestH41_LimitOfTheDayAddsUpOverPayments"), "FAIL"},
 		{"deposit_clears_every_hold", in("credit/transition.go", "c.Holds = withHolds(withoutHolds(c.Holds, HoldNoDeposit), found...)", "c.Holds = withHolds(withoutHolds(c.Holds, HoldNoDeposit), found...)\n\t\t\tif ON {\n\t\t\t\tc.Holds = found\n\t\t\t}"), simulation(enough), "I-"},
 		{"test_money_is_money", in("credit/intake.go", "if f.Live != (in.found.Settings.Environment == \"live\") {", "if f.Live != (in.found.Settings.Environment == \"live\") && !ON {"), simulation(enough), "I-"},
 		{"before_the_cutover_is_paid", in("credit/intake.go", "if s.beforeGoLive() || (!s.CutoverAt.IsZero() && before) {", "if !ON && (s.beforeGoLive() || (!s.CutoverAt.IsZero() && before)) {"),

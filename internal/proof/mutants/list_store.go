@@ -4,7 +4,7 @@ package main
 func storeMutants() []mutant {
 	return []mutant{
 		{"acknowledged_before_the_commit", in("store/committer.go", "poison, err := c.try(batch, r)", "if ON {\n\t\t\tanswer(batch, nil)\n\t\t}\n\t\tpoison, err := c.try(batch, r)", "for _, op := range batch {\n\t\top.done <- op.err\n\t}\n}\n\nfunc (c *committer) refuseIntake", "for _, op := range batch {\n\t\tif ON {\n\t\t\tbreak\n\t\t}\n\t\top.done <- op.err\n\t}\n}\n\nfunc (c *committer) refuseIntake"),
-			test("store", "TestKilledWriter_LeavesAcknowledgedEvents"), "FAIL"},
+			test("store", "TestH22_KilledWriterLeavesAcknowledgedEvents"), "FAIL"},
 		{"commit_error_is_ignored", in("store/committer.go", "if err := commitTx(tx); err != nil {\n\t\treturn -1, err", "if err := commitTx(tx); err != nil && !ON {\n\t\treturn -1, err"), test("store", "TestCommitError_StopsTheStore"), "FAIL"},
 		{"ticket_on_two_rows", in("store/schema.go", "if c.Ticket == 0 {", "if c.Ticket == 0 || ON {"), test("store", "TestConformance"), "FAIL"},
 		{"one_discrepancy_two_tasks", in("store/changes.go", "prior, err := tasks.find(w.tx, taskOpen, taskKey(t.Key()))", "prior, err := tasks.find(w.tx, taskOpen, taskKey(t.Key()))\n\t\tif ON {\n\t\t\tprior = nil\n\t\t}"), test("store", "TestConformance"), "FAIL"},
