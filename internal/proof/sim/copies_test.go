@@ -230,17 +230,17 @@ func (s *sim) sendAgain(f *file) {
 	}
 	known := map[string]bool{}
 	for i := range f.world.Events {
-		known[f.world.Events[i].MessageKey] = true
+		known[f.world.Events[i].Digest] = true
 	}
 	kept := s.acked[:0]
 	for _, a := range s.acked {
-		if known[a.key] {
+		if known[a.digest] {
 			kept = append(kept, a)
 		}
 	}
 	s.acked = kept
 	for _, d := range s.deliveries {
-		if d.acked && !known[d.key] {
+		if d.acked && !known[d.digest()] {
 			d.acked = false
 			s.after(s.spread(time.Second, 10*time.Minute), func() { s.deliver(d) })
 		}

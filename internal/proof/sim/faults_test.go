@@ -82,7 +82,7 @@ var menu = [faultCount]struct{ rate, odds int }{
 	callNotSent: {4, 4}, callRefused: {4, 5}, callLost: {3, 2}, callNever: {3, 3}, callLate: {2, 2}, callOdd: {4, 4},
 	callNoTicket: {4, 5}, callWrongTicket: {5, 6},
 	dealHidden: {2, 3}, dealCommentCut: {5, 12}, lookFails: {2, 3}, readFails: {6, 4}, wrongLogin: {8, 6}, sessionDown: {3, 5},
-	slowLooks: {2, 5}, lookAlikes: {4, 6}, loginArchived: {3, 14}, zoneShift: {3, 8}, mt5Restored: {1, 30},
+	slowLooks: {2, 5}, lookAlikes: {4, 6}, loginArchived: {3, 14}, zoneShift: {3, 8}, mt5Restored: {1, 20},
 	pspDuplicate: {2, 2}, pspReorder: {3, 3}, pspNewID: {3, 3}, pspReversed: {4, 5}, pspSecondPay: {5, 8}, pspAmount: {5, 8},
 	pspDisagree: {6, 10}, pspTestMode: {5, 8}, pspNoise: {4, 8}, pspRenamed: {2, 10},
 	depositLate: {3, 3}, ownerChanges: {4, 10}, peopleAct: {1, 2}, peopleHoldMode: {4, 10}, goLiveLater: {1, 20},

@@ -107,6 +107,7 @@ func (s *sim) decide(p *process, act desk.Act, reason string) {
 	}
 	s.count(personActed)
 	if out.Done || out.Proposal == nil {
+		s.countAct(act.Kind)
 		return
 	}
 	s.sleep(s.spread(time.Second, 15*time.Minute), "the second person looks")
@@ -145,7 +146,7 @@ func (s *sim) chooseOther(p *process) (desk.Act, bool) {
 	case 0:
 		login := pick(&s.sched, logins)
 		for _, d := range s.mt5.deals {
-			if d.gone && d.Login == login {
+			if d.gone && d.Login == login && s.holder(d.Ticket) == nil {
 				return desk.Act{Kind: desk.DealGone, Subject: desk.LoginSubject(serverLabel, login), Params: map[string]string{"ticket": strconv.FormatUint(d.Ticket, 10)}}, true
 			}
 		}
@@ -171,6 +172,16 @@ func (s *sim) chooseOther(p *process) (desk.Act, bool) {
 		}
 	}
 	return desk.Act{}, false
+}
+
+// holder is the row that has the ticket.
+func (s *sim) holder(ticket uint64) *credit.Credit {
+	for i := range s.world().Rows {
+		if c := &s.world().Rows[i].Credit; c.Ticket == ticket {
+			return c
+		}
+	}
+	return nil
 }
 
 // nextForMode is what people do next to have the service live; false when it is.

@@ -50,6 +50,13 @@ type delivery struct {
 	more  int // times that it is sent again after the acknowledgement
 }
 
+func (d *delivery) body() []byte { return fmt.Appendf(nil, "%s %v", d.key, d.facts) }
+
+func (d *delivery) digest() string {
+	sum := sha256.Sum256(d.body())
+	return hex.EncodeToString(sum[:])
+}
+
 // request is a deposit that the portal makes until it is told that it is made.
 type request struct {
 	pay    *payment
@@ -202,10 +209,8 @@ func (s *sim) deliver(d *delivery) {
 func (s *sim) take(p *process, d *delivery) (status int) {
 
 	s.pass(credit.StepBodyRead)
-	body := fmt.Appendf(nil, "%s %v", d.key, d.facts)
-	sum := sha256.Sum256(body)
 	e := credit.Event{
-		Provider: p.label, Kind: providerKind, Account: merchant, MessageKey: d.key, Facts: d.facts, Digest: hex.EncodeToString(sum[:]), Body: body,
+		Provider: p.label, Kind: providerKind, Account: merchant, MessageKey: d.key, Facts: d.facts, Digest: d.digest(), Body: d.body(),
 		ReceivedAt: p.clock().Now(),
 	}
 	e.Facts.Parts = slices.Clone(d.facts.Parts)
@@ -219,7 +224,7 @@ func (s *sim) take(p *process, d *delivery) (status int) {
 	if !d.acked {
 		s.note("%s is acknowledged as event %d", d.key, receipt.Event)
 		d.acked = true
-		s.acked = append(s.acked, ack{receipt.Event, d.key})
+		s.acked = append(s.acked, ack{receipt.Event, d.key, d.digest()})
 	}
 	return 200
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,7 +81,7 @@ func TestSim(t *testing.T) {
 		return
 	}
 	for i, times := range total.seen {
-		if times == 0 {
+		if times == 0 && (n >= 50000 || !slices.Contains(rareOnes, sometimes(i))) {
 			t.Errorf("in %d seeds it never happened: %s", n, sometimesNames[i])
 		}
 	}

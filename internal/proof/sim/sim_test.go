@@ -64,8 +64,9 @@ type sim struct {
 }
 
 type ack struct {
-	event credit.EventID
-	key   string
+	event  credit.EventID
+	key    string
+	digest string
 }
 
 // result is what a run came to.

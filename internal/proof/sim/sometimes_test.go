@@ -105,6 +105,9 @@ var sometimesNames = [...]string{
 	"killed at B09", "killed at B10", "killed at B11", "killed at B12", "killed at B13", "killed at B14", "killed at B15",
 }
 
+// rareOnes take several faults at once: only a long run must show them.
+var rareOnes = []sometimes{dealWasGone, lowAtDone, freedAfterRestore}
+
 func (s *sim) count(c sometimes) { s.seen[c]++ }
 
 // killedAt counts the boundary at which a kill met an actor.
