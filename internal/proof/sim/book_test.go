@@ -31,8 +31,6 @@ func newFile(name, path string, w *invariant.World) *file {
 
 func (f *file) mode() credit.Mode { return f.world.Settings.Mode }
 
-func (f *file) row(id credit.ID) *credit.Credit { return &f.world.Rows[f.place[id]].Credit }
-
 // changed takes in what a commit changed. It returns the deposits that rows have joined by it.
 func (f *file) changed(rows []credit.RowChange, opened, closed []credit.Task) (joined []string) {
 	f.version++
@@ -224,7 +222,7 @@ func (b *book) joined(codes []string) {
 		if code == "" {
 			continue
 		}
-		v, err := b.DB.Deposit(background, code)
+		v, err := b.Deposit(background, code)
 		if err != nil {
 			b.p.sim.fail("read deposit %s, just written: %v", code, err)
 			return
@@ -241,7 +239,7 @@ func (b *book) joined(codes []string) {
 
 // stored reads an event that a commit has written.
 func (b *book) stored(id credit.EventID) {
-	e, err := b.DB.Event(background, id)
+	e, err := b.Event(background, id)
 	if err != nil {
 		b.p.sim.fail("read event %d, just written: %v", id, err)
 	}
