@@ -71,7 +71,7 @@ func (r *reader) loadSecret(c *Config, s *Secret, path, credentialsDir string) b
 }
 
 // apiKeyForm is what goes into a header.
-var apiKeyForm = regexp.MustCompile(`^[A-Za-z0-9_]{8,512}$`)
+var apiKeyForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,512}$`)
 
 // stripeKey looks whether a secret can read this environment's events; the prefixes are docs.stripe.com/keys.
 func (r *reader) stripeKey(path string, s Secret, e Environment) {
