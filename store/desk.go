@@ -100,6 +100,11 @@ func findSubject(w *writer, q desk.Query, act desk.Act, f *desk.Found) (err erro
 			return err
 		}
 	}
+	if server, login := act.Probed(); login != 0 {
+		if f.Account, err = accounts.get(w.tx, loginKey(server, login)); err != nil {
+			return err
+		}
+	}
 	if id := act.Task(); id != 0 {
 		t, err := tasks.must(w.tx, idKey(uint64(id)))
 		if err != nil {

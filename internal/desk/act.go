@@ -40,7 +40,8 @@ const (
 	NewKey       Kind = "key.new"
 	RevokeKey    Kind = "key.revoke"
 	TestAlerts   Kind = "alerts.test"
-	Bootstrap    Kind = "bootstrap" // in audit records only: root names the first two people
+	Bootstrap    Kind = "bootstrap"    // in audit records only: root names the first two people
+	CopyStore    Kind = "store.backup" // in audit records only: a person took a copy of the store
 )
 
 // Act is what somebody wants done, as data. Params are texts by name; Table lists which an act takes.
@@ -191,10 +192,35 @@ func (a Act) checkSubject(l Line) error {
 	} else if many && form == strings.ToUpper(form) {
 		ok = rest != "" && len(rest) <= 128 && a.Subject == head+"/"+rest
 	}
-	if !ok {
-		return fmt.Errorf("%s is about %s, not %q: %w", a.Kind, l.Subject, a.Subject, credit.ErrInvalid)
+	if ok {
+		return nil
 	}
-	return nil
+	advice := ""
+	if list := lists[head]; many && list != "" {
+		advice = "; creditonce " + list + " shows which there are"
+	}
+	return fmt.Errorf("%s is about %s, not %q%s: %w", a.Kind, l.Subject, clipped(a.Subject), advice, credit.ErrInvalid)
+}
+
+// longestEcho is how much of a text that somebody brought is said back.
+const longestEcho = 80
+
+// clipped is a text as an error says it back: whole where it is short.
+func clipped(text string) string {
+	if len(text) <= longestEcho {
+		return text
+	}
+	return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(text[:longestEcho/2], ""), len(text))
+}
+
+// normal writes the act's numbers in their one form, before anybody agrees to them: 050001 is login 50001.
+func (a Act) normal() Act {
+	for _, name := range []string{"login", "ticket"} {
+		if n, err := strconv.ParseUint(a.Params[name], 10, 64); err == nil {
+			a = a.with(name, strconv.FormatUint(n, 10))
+		}
+	}
+	return a
 }
 
 // about returns what follows the subject's kind: "17" of "credit/17".
@@ -224,6 +250,18 @@ func (a Act) Task() credit.TaskID { return credit.TaskID(a.number("task")) }
 
 // Event is the event that the act is about, or 0.
 func (a Act) Event() credit.EventID { return credit.EventID(a.number("event")) }
+
+// Probed is the login that the act lets the probe touch, with the label of its MT5 server; 0 where it lets none.
+func (a Act) Probed() (server string, login uint64) {
+	if a.Kind != Probe {
+		return "", 0
+	}
+	n, err := strconv.ParseUint(a.Params["login"], 10, 64)
+	if err != nil {
+		return "", 0
+	}
+	return a.about(), n
+}
 
 // Ticket is the deal that the act names, or 0.
 func (a Act) Ticket() uint64 {

@@ -189,7 +189,7 @@ func (p Proposal) confirmable(who Person, digest string, now time.Time, f Found)
 	case !p.Whole() || digest != p.Digest:
 		return line, credit.Refuse("changed", "proposal %d is not what you were shown; look at it again", p.ID)
 	case p.Basis != basisOf(p.Act, f):
-		return line, credit.Refuse("moved", "what proposal %d is about has moved on since it was made; look at it and propose again", p.ID)
+		return line, credit.Refuse("moved", "what proposal %d is about has moved on since it was made; look at it, reject the proposal (creditonce proposals reject %d) and propose again", p.ID, p.ID)
 	}
 	return line, nil
 }

@@ -77,7 +77,7 @@ func (d *deed) run() error {
 		return d.runProbe()
 	case DealGone:
 		return d.runGone()
-	case Bootstrap:
+	case Bootstrap, CopyStore:
 	}
 	return fmt.Errorf("there is no act %q: %w", d.act.Kind, credit.ErrInvalid)
 }
@@ -176,7 +176,7 @@ func (d *deed) runMode() error {
 		s, err = credit.ReleaseMode(s, d.people, d.guard)
 	default:
 		var cutover time.Time
-		if cutover, err = moment(d.act, "cutover"); err == nil {
+		if cutover, err = d.cutover(); err == nil {
 			s, err = credit.GoLive(s, d.people, cutover)
 		}
 	}
@@ -185,6 +185,19 @@ func (d *deed) runMode() error {
 	}
 	d.out.Settings, d.out.Credit.Close = &s, credit.ModeTasks(d.found.Settings, s, d.people)
 	return nil
+}
+
+// furthestCutover is how far ahead a cut-over may lie. All that is paid before it is never paid here, so a slip in the year
+// would silently leave every payment to the flow before.
+const furthestCutover = 30 * 24 * time.Hour
+
+func (d *deed) cutover() (time.Time, error) {
+	at, err := moment(d.act, "cutover")
+	if err == nil && at.After(d.at.Add(furthestCutover)) {
+		return at, fmt.Errorf("%s: the cut-over %s is more than 30 days ahead, and nothing paid before it is ever paid here; name a nearer one: %w",
+			d.act.Kind, at.Format(time.RFC3339), credit.ErrInvalid)
+	}
+	return at, err
 }
 
 // settle writes settings that the domain decided.

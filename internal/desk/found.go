@@ -34,6 +34,7 @@ type Found struct {
 	DayTotal credit.Amount   // of its login
 	Holder   credit.ID       // the row that has the act's ticket on the row's MT5 server, or the login's
 	Anchor   *credit.Anchor  // newest deal known on the act's login
+	Account  *credit.Account // that the portal registered for the login of a probe
 	Task     *credit.Task
 	TaskRow  *credit.Credit // the row that the task is about
 	Event    *credit.Event

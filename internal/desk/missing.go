@@ -23,7 +23,7 @@ var lists = map[string]string{
 // Error implements error.
 func (e *MissingError) Error() string {
 	head, id, _ := strings.Cut(e.Subject, "/")
-	return fmt.Sprintf("%s %s does not exist; creditonce %s shows which do", head, id, lists[head])
+	return fmt.Sprintf("%s %s does not exist; creditonce %s shows which do", head, clipped(id), lists[head])
 }
 
 // Unwrap makes errors.Is(err, credit.ErrNotFound) true.

@@ -78,6 +78,9 @@ func (r request) use(c PermitClaim, alone bool) Decide {
 		if err := p.ofThisStore(f.Settings); err != nil {
 			return Changes{}, err
 		}
+		if err := nobodysAccount(f.Account); err != nil {
+			return Changes{}, err
+		}
 		used := *p.Permit
 		used.UsedAt, used.UsedBy = cut(r.at), string(who.ID)
 		if used.UsedBy == "" {
@@ -177,6 +180,18 @@ func (d *deed) runProbe() error {
 	if err != nil || login == 0 || strconv.FormatUint(login, 10) != text {
 		return fmt.Errorf("%s: %q is no login: %w", d.act.Kind, text, credit.ErrInvalid)
 	}
+	if err := nobodysAccount(d.found.Account); err != nil {
+		return err
+	}
 	d.permit = &Permit{Server: d.act.about(), Identity: identity, Login: login, ExpiresAt: cut(d.at.Add(permitLasts))}
 	return nil
+}
+
+// nobodysAccount refuses the account of a client: the probe books on it.
+func nobodysAccount(a *credit.Account) error {
+	if a == nil {
+		return nil
+	}
+	return credit.Refuse("client_account", "login %d on %s is the account of client %s: the portal registered it (creditonce accounts list), and the probe would book on it; name a login of your own that no client has",
+		a.Login, a.Server, clipped(a.Client))
 }

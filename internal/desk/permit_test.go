@@ -118,7 +118,7 @@ func TestPermit_NeedsAConfirmedProposalOfAProbe(t *testing.T) {
 	if err := f.use("oscar", 99, theLogin); !errors.As(err, &gone) || !errors.Is(err, credit.ErrNotFound) {
 		t.Errorf("a proposal that does not exist: %v", err)
 	}
-	for _, text := range []string{"0", "-1", "x", "01", "1 "} {
+	for _, text := range []string{"0", "-1", "x", "0x1", "1 "} {
 		if _, err := f.svc.Submit(t.Context(), by("mia"), probeOf(text), "because"); !errors.Is(err, credit.ErrInvalid) {
 			t.Errorf("login %q: %v", text, err)
 		}

@@ -33,13 +33,14 @@ type Proposal struct {
 // ProposalState is what became of a proposal.
 type ProposalState string
 
-// The states of a proposal. Expired is derived when read: nothing has to happen for it.
+// The states of a proposal. Expired and moved are derived when read: nothing has to happen to the proposal for them.
 const (
 	ProposalOpen      ProposalState = "open"
 	ProposalConfirmed ProposalState = "confirmed"
 	ProposalRejected  ProposalState = "rejected"
 	ProposalExpired   ProposalState = "expired"
 	ProposalVoided    ProposalState = "voided" // its proposer was disabled or lost the role
+	ProposalMoved     ProposalState = "moved"  // what it is about has moved on: it can only be rejected. Never stored
 )
 
 // StateAt is the proposal's state at now.

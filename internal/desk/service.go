@@ -104,7 +104,7 @@ func (e *NoAnswerError) Error() string {
 // Submit does the act, where one person may do it, or makes a proposal of it, where it takes two. What the rules do not
 // allow is a *credit.RefusedError with a stable code; an act that cannot be understood is credit.ErrInvalid.
 func (s *Service) Submit(ctx context.Context, who Actor, act Act, reason string) (Outcome, error) {
-	r := s.request(who, reason)
+	r, act := s.request(who, reason), act.normal()
 	r.act = act
 	if err := s.mayDo(ctx, who, act, reason); err != nil {
 		return Outcome{}, Missing(err, act.Subject)

@@ -52,8 +52,9 @@ func TestStatus_FindsTheOldestDoubtAndEveryOpenProposalBeyondOnePage(t *testing.
 		}
 		book.rows = append(book.rows, credit.Credit{ID: credit.ID(i + 1), CreatedAt: made(i), UnknownSince: credit.Mark{At: since}})
 	}
+	real := f.propose("mia", probeOf("1001"))
 	for i := range 1200 {
-		p := desk.Proposal{ID: desk.ProposalID(i + 1), State: desk.ProposalOpen, ExpiresAt: now.Add(-time.Minute)}
+		p := desk.Proposal{ID: desk.ProposalID(i + 1), Act: real.Act, Basis: real.Basis, State: desk.ProposalOpen, ExpiresAt: now.Add(-time.Minute)}
 		if i > 1196 {
 			p.ExpiresAt = now.Add(time.Hour)
 		}

@@ -83,7 +83,7 @@ func (f *firm) subject(kind desk.Kind) desk.Act {
 		f.Must(f.db.SetChannels(f.t.Context(), []string{"mail"}))
 		f.told = f.waiting()
 		return desk.Act{Kind: kind, Subject: "alerts"}
-	case desk.Bootstrap:
+	case desk.Bootstrap, desk.CopyStore:
 	}
 	f.t.Fatalf("no subject for %s", kind)
 	return desk.Act{}

@@ -42,6 +42,7 @@ type Status struct {
 	Tasks      []OpenKind // every open task, by kind
 	Doubt      time.Time  // since when the oldest unknown row is unknown; zero: none is
 	Proposals  int        // that a second person can still confirm
+	Moved      int        // proposals that can only be rejected, since what they are about has moved on
 }
 
 // Status reads the service's state. It costs the same for ten rows and for a million, save for what is open: open tasks
@@ -68,7 +69,7 @@ func (s *Service) Status(ctx context.Context, a Actor) (Status, error) {
 		if out.Doubt, err = s.oldestDoubt(ctx); err != nil {
 			return out, err
 		}
-		out.Proposals, err = s.confirmable(ctx, out.Now)
+		out.Proposals, out.Moved, err = s.confirmable(ctx, out.Now)
 		return out, err
 	})
 }
@@ -97,22 +98,27 @@ func (s *Service) oldestDoubt(ctx context.Context) (oldest time.Time, err error)
 	}
 }
 
-// confirmable counts what a second person can still confirm: to the store an expired proposal is open.
-func (s *Service) confirmable(ctx context.Context, now time.Time) (n int, err error) {
+// confirmable counts what a second person can still confirm, and what has moved on: to the store both are open, and so is
+// an expired one.
+func (s *Service) confirmable(ctx context.Context, now time.Time) (n, moved int, err error) {
 	q := ProposalQuery{Open: true, Limit: statusPage}
 	for {
-		page, err := s.cfg.Book.Proposals(ctx, q)
+		page, err := s.standing(ctx, s.cfg.Book.Proposals, q)
 		if err != nil {
-			return n, err
+			return n, moved, err
 		}
 		for _, p := range page {
 			q.After = p.ID
-			if p.StateAt(now) == ProposalOpen {
+			switch p.StateAt(now) {
+			case ProposalOpen:
 				n++
+			case ProposalMoved:
+				moved++
+			default:
 			}
 		}
 		if len(page) < statusPage {
-			return n, nil
+			return n, moved, nil
 		}
 	}
 }
@@ -121,7 +127,7 @@ func (s *Service) confirmable(ctx context.Context, now time.Time) (n int, err er
 type CreditView struct {
 	credit.Dossier
 	History   []credit.Entry
-	Proposals []Proposal // open ones about the row
+	Proposals []Proposal // open and moved ones about the row
 }
 
 // Credit reads a row with its records side by side; credit.ErrNotFound where there is none.
@@ -138,13 +144,13 @@ func (s *Service) creditView(ctx context.Context, id credit.ID) (v CreditView, e
 	}
 	var after ProposalID
 	for {
-		page, err := s.cfg.Book.Proposals(ctx, ProposalQuery{Open: true, After: after})
+		page, err := s.standing(ctx, s.cfg.Book.Proposals, ProposalQuery{Open: true, After: after})
 		if err != nil || len(page) == 0 {
 			return v, err
 		}
 		for _, p := range page {
 			after = p.ID
-			if p.Act.Credit() == id && p.StateAt(s.cfg.Clock.Now()) == ProposalOpen {
+			if state := p.StateAt(s.cfg.Clock.Now()); p.Act.Credit() == id && (state == ProposalOpen || state == ProposalMoved) {
 				v.Proposals = append(v.Proposals, p)
 			}
 		}
@@ -192,18 +198,6 @@ func (s *Service) Find(ctx context.Context, a Actor, text string) ([]Hit, error)
 	return seen(ctx, s, a, func() ([]Hit, error) { return s.cfg.Book.Find(ctx, text) })
 }
 
-// MayBackUp refuses everybody who may not take a copy of the whole store: that is for operators and admins.
-func (s *Service) MayBackUp(ctx context.Context, a Actor) error {
-	who, err := s.who(ctx, a)
-	if err != nil {
-		return err
-	}
-	if may := []Role{Operator, Admin}; !who.May(may...) {
-		return credit.Refuse("role", "%s may not back the store up: it takes the role %s", who.ID, roleList(may))
-	}
-	return nil
-}
-
 // Credits lists rows, the newest first.
 func (s *Service) Credits(ctx context.Context, a Actor, q credit.CreditQuery) (credit.Page[credit.Credit], error) {
 	return seen(ctx, s, a, func() (credit.Page[credit.Credit], error) { return s.cfg.Book.Credits(ctx, q) })
@@ -244,14 +238,23 @@ func (s *Service) EventBody(ctx context.Context, a Actor, id credit.EventID) ([]
 	return seen(ctx, s, a, func() ([]byte, error) { return s.cfg.Book.EventBody(ctx, id) })
 }
 
-// Proposals lists proposals by number. Their StateAt tells which have expired.
+// Proposals lists proposals by number. Their StateAt tells which have expired, and which have moved on.
 func (s *Service) Proposals(ctx context.Context, a Actor, q ProposalQuery) ([]Proposal, error) {
-	return seen(ctx, s, a, func() ([]Proposal, error) { return s.cfg.Book.Proposals(ctx, q) })
+	return seen(ctx, s, a, func() ([]Proposal, error) { return s.standing(ctx, s.cfg.Book.Proposals, q) })
 }
 
-// Proposal reads one proposal.
+// Proposal reads one proposal, as [Service.Proposals] does.
 func (s *Service) Proposal(ctx context.Context, a Actor, id ProposalID) (Proposal, error) {
-	return seen(ctx, s, a, func() (Proposal, error) { return s.cfg.Book.Proposal(ctx, id) })
+	return seen(ctx, s, a, func() (Proposal, error) {
+		one, err := s.standing(ctx, func(ctx context.Context, _ ProposalQuery) ([]Proposal, error) {
+			p, err := s.cfg.Book.Proposal(ctx, id)
+			return []Proposal{p}, err
+		}, ProposalQuery{})
+		if err != nil {
+			return Proposal{}, err
+		}
+		return one[0], nil
+	})
 }
 
 // People lists everybody, disabled people too.
