@@ -17,9 +17,10 @@ import (
 type fakePSP struct {
 	cfg         fakepsp.Config
 	secretFiles []string
+	apiKeyFile  string
 }
 
-// fakePSPCommand is hidden: it is a part of the demo. It prints {"control"} when it is ready.
+// fakePSPCommand is hidden: it is a part of the demo. It prints {"control", "api"} when it is ready.
 func fakePSPCommand(p *Process) *cobra.Command {
 	var f fakePSP
 	cmd := &cobra.Command{
@@ -27,7 +28,8 @@ func fakePSPCommand(p *Process) *cobra.Command {
 		Short:  "Run a simulated payment provider",
 		Hidden: true,
 		Long: "fakepsp makes payments when its control port (plain HTTP on loopback) is asked to, and delivers their signed events\n" +
-			"to a webhook until each has its 2xx. It prints one line of JSON when it is ready: {\"control\"}.",
+			"to a webhook until each has its 2xx. With --api it answers GET /v1/events as Stripe's API does; its faults are set at the\n" +
+			"control port, POST /api. It prints one line of JSON when it is ready: {\"control\"}, with --api also {\"api\"}.",
 		Example: "  creditonce fakepsp --url https://127.0.0.1:8080/webhooks/stripe-main --ca-file ca.pem --secret-file webhook \\\n" +
 			"    --journal provider.jsonl --control 127.0.0.1:9000\n" +
 			"  curl -s 127.0.0.1:9000/payments -d '{\"code\":\"...\",\"amount_minor\":5000,\"currency\":\"usd\",\"delivery\":{}}'",
@@ -40,6 +42,9 @@ func fakePSPCommand(p *Process) *cobra.Command {
 	v.StringSliceVar(&f.secretFiles, "secret-file", nil, "file with a signing secret; repeat the flag during a rotation")
 	v.StringVar(&f.cfg.Journal, "journal", "", "file of payments, events and attempts; what had no 2xx goes on at the next start")
 	v.StringVar(&f.cfg.Control, "control", "127.0.0.1:0", "loopback host:port of the control port")
+	v.StringVar(&f.cfg.API.Listen, "api", "", "loopback host:port of the provider's own API, plain HTTP (default: none)")
+	v.StringVar(&f.apiKeyFile, "api-key-file", "", "file with the key that the API takes")
+	v.StringVar(&f.cfg.API.Account, "account", "acct_1ExampleAccount", "merchant account that the key belongs to")
 	v.Uint64Var(&f.cfg.Seed, "seed", 1, "draws ids and the disorder")
 	v.IntVar(&f.cfg.Disorder.Repeat, "repeat", 0, "percent of events that are delivered more than once")
 	v.IntVar(&f.cfg.Disorder.Reorder, "reorder", 0, "percent of deliveries that are held back")
@@ -59,6 +64,13 @@ func (f fakePSP) run(ctx context.Context, p *Process) error {
 		}
 		f.cfg.Secrets = append(f.cfg.Secrets, string(bytes.TrimRight(text, "\r\n")))
 	}
+	if f.cfg.API.Listen != "" {
+		key, err := os.ReadFile(f.apiKeyFile)
+		if err != nil {
+			return usagef("--api-key-file: %w", err)
+		}
+		f.cfg.API.Keys = []string{string(bytes.TrimRight(key, "\r\n"))}
+	}
 	f.cfg.Now = p.Now
 	ctx, stop := untilParentEnds(ctx, p)
 	defer stop()
@@ -66,7 +78,11 @@ func (f fakePSP) run(ctx context.Context, p *Process) error {
 	if err != nil {
 		return err
 	}
-	if err := json.NewEncoder(p.Stdout).Encode(map[string]string{"control": s.ControlAddr()}); err != nil {
+	ready := map[string]string{"control": s.ControlAddr()}
+	if s.APIAddr() != "" {
+		ready["api"] = s.APIAddr()
+	}
+	if err := json.NewEncoder(p.Stdout).Encode(ready); err != nil {
 		return fmt.Errorf("print where the provider listens: %w", err)
 	}
 	<-ctx.Done()

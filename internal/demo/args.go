@@ -22,6 +22,7 @@ func (s *stageFolder) pspArgs(seed uint64, d fakepsp.Disorder) []string {
 	return []string{
 		"fakepsp", "--url", "https://" + s.ports.webhooks() + "/webhooks/" + pspLabel,
 		"--ca-file", s.path("tls", "webhooks-ca.pem"), "--secret-file", s.secret("webhook"),
+		"--api", s.ports.pspAPI(), "--api-key-file", s.secret("provider-api"), "--account", pspAccount,
 		"--control", s.ports.pspControl(), "--journal", s.pspJournal(),
 		"--seed", strconv.FormatUint(seed, 10), "--repeat", strconv.Itoa(d.Repeat),
 		"--reorder", strconv.Itoa(d.Reorder), "--max-delay", d.MaxDelay.String(),

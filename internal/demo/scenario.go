@@ -79,6 +79,10 @@ func providerScenes() []scenario {
 			story: "Three different events say that one payment succeeded, and come again under new ids, shuffled: one credit.",
 		},
 		{
+			name: "webhook-lost", deposits: 3, play: playWebhookLost,
+			story: "The webhook never comes: the payment is found in the provider's own list of events and credited once.",
+		},
+		{
 			name: "redirect-first", deposits: 3, play: playRedirectFirst,
 			story: "The client is back on the return page before the webhook comes: the page only reads, the webhook credits.",
 		},

@@ -72,7 +72,7 @@ func playSceneUntil(ctx context.Context, t *testing.T, o Options, sc scenario) R
 
 func TestScenarios_ComeOutAsPromised(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"two-events-one-payment", "event-before-deposit", "paid-twice", "refund-later", "wrong-login", "timeout-applied", "store-fails-after-deal"} {
+	for _, name := range []string{"webhook-lost", "two-events-one-payment", "event-before-deposit", "paid-twice", "refund-later", "wrong-login", "timeout-applied", "store-fails-after-deal"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, progress := testOptions(t, 11)

@@ -45,6 +45,30 @@ func playDuplicateWebhook(ctx context.Context, s *show) error {
 	return nil
 }
 
+func playWebhookLost(ctx context.Context, s *show) error {
+	if err := s.openAll(ctx); err != nil {
+		return err
+	}
+	for _, d := range s.deposits {
+		if _, err := s.pay(ctx, d, fakepsp.PaymentRequest{Delivery: fakepsp.Delivery{Lost: true}}); err != nil {
+			return err
+		}
+	}
+	s.board.tell("provider", "%d payments, and not one webhook: only the list of events tells of them", s.n)
+	if err := s.credited(ctx, s.deposits...); err != nil {
+		return err
+	}
+	attempts, err := s.psp.Attempts(ctx)
+	if err != nil {
+		return err
+	}
+	if len(attempts) > 0 && !s.stage.reused {
+		s.problem("%d webhooks were sent, none expected", len(attempts))
+	}
+	s.board.tell("demo", "credited by the pull alone")
+	return nil
+}
+
 func playTwoEvents(ctx context.Context, s *show) error {
 	if err := s.openAll(ctx); err != nil {
 		return err

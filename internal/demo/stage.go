@@ -18,7 +18,7 @@ import (
 const (
 	markerName = "demo.json"
 	// stageForm is the version of the folder's layout; a folder of another version is refused.
-	stageForm = 1
+	stageForm = 2
 )
 
 // stageFolder is the folder of one show: everything the three processes need to start, and all that they leave.
@@ -145,7 +145,7 @@ func (s *stageFolder) writeSecrets(o Options) error {
 		name, prefix string
 		keep         *string
 	}{
-		{"webhook", "whsec_", nil}, {"mt5-manager", "", nil},
+		{"webhook", "whsec_", nil}, {"provider-api", "rk_test_", nil}, {"mt5-manager", "", nil},
 		{"api-accounts", "co_", &s.keys.accounts}, {"api-deposits", "co_", &s.keys.deposits},
 	} {
 		text, err := stage.DrawSecret(o.Random)
@@ -171,6 +171,7 @@ const (
 	mt5Identity  = "ExampleBroker-Demo"
 	serverLabel  = "main"
 	pspLabel     = "stripe-demo"
+	pspAccount   = "acct_1DemoAccount"
 )
 
 // currencies are the account currencies in the order in which accounts take turns.
@@ -219,4 +220,5 @@ const (
 	sendDeadline = 500 * time.Millisecond
 	quarantine   = 3 * time.Second
 	heldGrace    = 2 * time.Second
+	pullEvery    = time.Second
 )

@@ -31,9 +31,12 @@ api:
 providers:
   %s:
     kind: stripe
-    account: acct_1DemoAccount
+    account: %s
     secrets:
       - file: secrets/webhook
+    api_key: {file: secrets/provider-api}
+    api_url: http://%s
+    pull_every: %s
 
 mt5:
   servers:
@@ -71,7 +74,7 @@ rates:
 space: {stop_claims_below: 64MiB, refuse_intake_below: 32MiB}
 shutdown_timeout: 5s
 `, s.ports.webhooks(), s.ports.api(), sha256.Sum256([]byte(s.keys.accounts)), sha256.Sum256([]byte(s.keys.deposits)),
-		pspLabel, serverLabel, mt5Identity, s.ports.mt5(), managerLogin,
+		pspLabel, pspAccount, s.ports.pspAPI(), text(pullEvery), serverLabel, mt5Identity, s.ports.mt5(), managerLogin,
 		text(callTimeout), text(3*time.Second), text(sendDeadline), text(quarantine), text(heldGrace))
 }
 
