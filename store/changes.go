@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"creditonce/credit"
 )
@@ -48,6 +49,9 @@ func stageEvent(w *writer, e credit.Event, packed []byte) error {
 	return w.put(bucketBodies, k, seal(bucketBodies, k, packed))
 }
 
+// byPeople tells that people moved a row: an older file would not know it, and pay what they closed or adopted.
+func byPeople(e credit.Entry) bool { return e.By == credit.ByOperator || e.By == credit.ByTwoPeople }
+
 // stageRow writes a row and appends its history. The row must stand as the decision saw it.
 func stageRow(w *writer, r credit.RowChange) error {
 	id := r.After.ID
@@ -61,8 +65,11 @@ func stageRow(w *writer, r credit.RowChange) error {
 			return fmt.Errorf("credit %d is not as it was decided on: %w", id, credit.ErrConflict)
 		}
 		old = &stored
-		if stored.State != credit.Claimed && r.After.State == credit.Claimed {
+		switch {
+		case stored.State != credit.Claimed && r.After.State == credit.Claimed:
 			w.claims++
+		case slices.ContainsFunc(r.Entries, byPeople):
+			w.claims, w.decided = w.claims+1, true
 		}
 	}
 	written := 0

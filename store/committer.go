@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,7 +21,8 @@ type operation struct {
 	err    error        // of the last run
 	done   chan error
 
-	claims  uint64 // made in the last run
+	claims  uint64 // made in the last run, and decisions of people
+	decided bool   // people decided about a row in the last run
 	testify bool   // the last run wants the witness written
 }
 
@@ -211,7 +213,7 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 		w := newWriter(tx, r.stopClaims, &c.memo)
 		w.beforeOp = c.hook
 		op.err = c.run(op, w)
-		op.claims, op.testify = w.claims, w.testify
+		op.claims, op.decided, op.testify = w.claims, w.decided, w.testify
 		if op.err != nil && w.dirty {
 			ended = true
 			if err := tx.Rollback(); err != nil {
@@ -238,7 +240,25 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 		return -1, err
 	}
 	c.stats.commits.Add(1)
+	c.confirm(batch)
 	return -1, nil
+}
+
+// confirm tells the witness that what people decided is committed: no later start may take a file without it for one whose
+// last commit did not come through. Should it fail, the witness stays one batch ahead, which is what it says before a commit.
+func (c *committer) confirm(batch []*operation) {
+	decided := slices.ContainsFunc(batch, func(op *operation) bool { return op.err == nil && op.decided })
+	if !decided || c.witness == nil || c.witness.last == nil {
+		return
+	}
+	now := *c.witness.last
+	now.From = now.To
+	if err := c.witness.write(now); err != nil {
+		var stranger *strangerError
+		if errors.As(err, &stranger) {
+			c.stop(err)
+		}
+	}
 }
 
 // beforeCommit sees that the file is still the one at the path, and puts on the witness what the batch claims. A witness that

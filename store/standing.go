@@ -23,7 +23,7 @@ type Guard struct {
 
 // Standing is what Open found out about the store.
 type Standing struct {
-	Claims uint64       // claims ever made on the store
+	Claims uint64       // claims ever made on the store, and decisions of people about its rows
 	Place  credit.Place // where the file is now; zero without a Guard
 	Wait   string       // why nothing may be claimed before the quarantine after this start; empty: nothing speaks against it
 	Doubt  string       // why the store may not be the right one, found by this start; empty: nothing was
@@ -32,7 +32,8 @@ type Standing struct {
 // Standing tells what Open found.
 func (db *DB) Standing() Standing { return db.standing }
 
-// claimsRecord is kept under metaClaims. It is raised in the transaction of each claim.
+// claimsRecord is kept under metaClaims. It is raised in the transaction of each claim, and of each decision of people about a
+// row: an older file that forgot either could pay what was paid, adopted or closed.
 type claimsRecord struct {
 	Claims uint64 `json:"claims"`
 }
@@ -122,9 +123,9 @@ func (st *Standing) weigh(s credit.Settings, g *Guard, t *testimony, broken erro
 	case t.From == st.Claims:
 		st.Wait = fmt.Sprintf("the witness %s is one batch ahead", g.Witness) + quarantine
 	case t.From > st.Claims:
-		st.Doubt = fmt.Sprintf("the witness %s has seen %d claims and the store has %d: it is an older file", g.Witness, t.From, st.Claims)
+		st.Doubt = fmt.Sprintf("the witness %s has seen %d claims and decisions and the store has %d: it is an older file", g.Witness, t.From, st.Claims)
 	default:
-		st.Doubt = fmt.Sprintf("the store has %d claims and the witness %s has seen %d: other claims were made on this file elsewhere", st.Claims, g.Witness, t.To)
+		st.Doubt = fmt.Sprintf("the store has %d claims and decisions and the witness %s has seen %d: other claims were made on this file elsewhere", st.Claims, g.Witness, t.To)
 	}
 }
 

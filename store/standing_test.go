@@ -186,7 +186,7 @@ func TestH20_AFileCopiedBackByHandIsNoticed(t *testing.T) {
 			put(h, backup)
 			s := h.start()
 			if name == "written into it" {
-				h.wantDoubt(s, "has seen 3 claims and the store has 1: it is an older file")
+				h.wantDoubt(s, "has seen 3 claims and decisions and the store has 1: it is an older file")
 			} else {
 				h.wantDoubt(s, "a copy, or a file put back")
 			}

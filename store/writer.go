@@ -21,7 +21,8 @@ type writer struct {
 	taken    places            // by puts
 	issued   map[string]uint64 // numbers taken, by bucket
 	deltas   map[string]int64  // by counter key
-	claims   uint64            // rows that became claimed
+	claims   uint64            // rows that became claimed, or that people decided about
+	decided  bool              // people decided about a row
 	testify  bool              // the witness is to be written, claims or none
 	dirty    bool              // something has been written to tx
 	beforeOp func(put int) error
