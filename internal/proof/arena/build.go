@@ -16,7 +16,7 @@ type Programs struct {
 func Build(root, folder string) (Programs, error) {
 	p := Programs{Plain: filepath.Join(folder, "creditonce"), Tagged: filepath.Join(folder, "creditonce-faultpoints")}
 	for out, tags := range map[string]string{p.Plain: "", p.Tagged: "faultpoints"} {
-		cmd := exec.Command("go", "build", "-tags", tags, "-o", out, ".")
+		cmd := exec.Command("go", "build", "-trimpath", "-tags", tags, "-o", out, ".")
 		cmd.Dir = root
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return p, fmt.Errorf("build the program: %w\n%s", err, text)

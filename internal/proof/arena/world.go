@@ -297,31 +297,38 @@ func (w *World) Deposits() int {
 	return len(w.deposits)
 }
 
-// Rest waits, at most limit, until every event has its 2xx and every deposit is at rest: credited, or in front of a person. A
-// row that a person sees may still settle itself, so those must stay as they are for longer than a quarantine. It tells
-// what is not at rest; whether that is wrong is for Judge to judge.
-func (w *World) Rest(ctx context.Context, limit time.Duration) (open string) {
+// longestRest bounds Rest however slowly a machine gets on.
+const longestRest = 5 * time.Minute
+
+// Rest waits until every event has its 2xx and every deposit is at rest: credited, or in front of a person. A row that a
+// person sees may still settle itself, so those must stay as they are for longer than a quarantine. It gives up when for
+// stuck nothing has changed, and tells what is not at rest; whether that is wrong is for Judge to judge.
+func (w *World) Rest(ctx context.Context, stuck time.Duration) (open string) {
 	rests, before, since := map[string]bool{}, "", time.Now()
-	Until(ctx, limit, func(ctx context.Context) bool {
-		if !w.Serve.Running() {
-			open = "serve has ended"
-			return true
-		}
-		if st, err := w.PSP.Status(ctx); err != nil || st.Outstanding > 0 {
-			open = fmt.Sprintf("%d deliveries have no 2xx (%v)", st.Outstanding, err)
-			return false
-		}
-		w.mu.Lock()
-		deposits := append([]*deposit(nil), w.deposits...)
-		w.mu.Unlock()
+	Until(ctx, longestRest, func(ctx context.Context) bool {
 		var asked string
-		open, asked = w.openDeposits(ctx, rests, deposits...)
+		open, asked = w.openEnds(ctx, rests)
 		if open+asked != before {
 			before, since = open+asked, time.Now()
 		}
-		return open == "" && (asked == "" || time.Since(since) > w.timing.Quarantine+time.Second)
+		quiet := time.Since(since)
+		return !w.Serve.Running() || quiet > stuck || open == "" && (asked == "" || quiet > w.timing.Quarantine+time.Second)
 	})
 	return open
+}
+
+// openEnds names what is not at rest, and the deposits that a person is asked about.
+func (w *World) openEnds(ctx context.Context, rests map[string]bool) (open, asked string) {
+	if !w.Serve.Running() {
+		return "serve has ended", ""
+	}
+	if st, err := w.PSP.Status(ctx); err != nil || st.Outstanding > 0 {
+		return fmt.Sprintf("%d deliveries have no 2xx (%v)", st.Outstanding, err), ""
+	}
+	w.mu.Lock()
+	deposits := append([]*deposit(nil), w.deposits...)
+	w.mu.Unlock()
+	return w.openDeposits(ctx, rests, deposits...)
 }
 
 // openDeposits names the deposits that are not at rest, and those that a person is asked about and need not have been. rests

@@ -207,8 +207,8 @@ func smallDisk(at string) (unmount func() error, err error) {
 	return func() error { return syscall.Unmount(at, syscall.MNT_DETACH) }, nil
 }
 
-// settleTime bounds how long everything may take to come to rest after the last fault.
-const settleTime = 40 * time.Second
+// settleTime is how long nothing may change after the last fault while something is not at rest.
+const settleTime = 30 * time.Second
 
 // settle ends every fault and the load, and waits until everything has come to rest. A store that is in doubt calls nothing
 // more: there it is enough that whatever was going to happen has happened, and that every event has come again.

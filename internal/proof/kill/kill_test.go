@@ -200,58 +200,57 @@ func (h *harness) checkSometimes(n int) {
 // A harness that could not see a doubled credit would prove nothing.
 func TestKill_CallThatMT5ExecutesTwiceIsReported(t *testing.T) {
 	t.Parallel()
-	s := seed()
-	h := newHarness(t, s)
-	w, err := h.open(t.Context(), filepath.Join(h.dir, "teeth"), s)
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(h.dir, "teeth")) })
+	w := teethWorld(t, "twice")
+	_, err := w.MT5.Fault(t.Context(), fakemt5.Rule{Where: balanceCall, Kind: fakemt5.DuplicateExec, Count: 1})
+	err = errors.Join(err, w.Start(t.Context(), arena.Life{}), w.Register(t.Context()), w.One(t.Context()), w.Stop(), w.Close())
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = h.live(t.Context(), w, round{seed: s, cycles: []cycle{{
-		number: 1, fault: killAnywhere, load: time.Second, mt5: []fakemt5.Rule{{Where: balanceCall, Kind: fakemt5.DuplicateExec, Skip: 1, Count: 1}},
-	}}})
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	facts, err := w.Gather(t.Context(), "store")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := w.Judge(facts)
-	for _, says := range []string{"I-M1", "was credited 2 times"} {
-		if !slices.ContainsFunc(wrong, func(s string) bool { return strings.Contains(s, says) }) {
-			t.Errorf("the second deal was not seen (%s); found only %q", says, wrong)
-		}
-	}
+	mustSee(t, w, "I-M1", "was credited 2 times")
 }
 
 // Nor would one that could not see that an acknowledged event is lost.
 func TestKill_AcknowledgedEventsThatTheStoreHasLostAreReported(t *testing.T) {
 	t.Parallel()
-	s := seed()
-	h := newHarness(t, s)
-	w, err := h.open(t.Context(), filepath.Join(h.dir, "lost"), s)
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(h.dir, "lost")) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := teethWorld(t, "lost")
 	older := w.Path("older.db")
-	err = errors.Join(w.Start(t.Context(), arena.Life{}), w.Register(t.Context()), w.One(t.Context()), w.Stop(), copyFile(older, app.StorePath(w.Path("store"))))
+	err := errors.Join(w.Start(t.Context(), arena.Life{}), w.Register(t.Context()), w.One(t.Context()), w.Stop(), copyFile(older, app.StorePath(w.Path("store"))))
 	err = errors.Join(err, w.Start(t.Context(), arena.Life{}), w.One(t.Context()), w.Stop(), copyFile(app.StorePath(w.Path("store")), older), w.Close())
 	if err != nil {
 		t.Fatal(err)
 	}
+	mustSee(t, w, "I-D1", "I-M3", "has 0 rows")
+}
+
+// teethWorld is a world in which something is done to the journals that must be seen.
+func teethWorld(t *testing.T, name string) *arena.World {
+	t.Helper()
+	s := seed()
+	h := newHarness(t, s)
+	w, err := h.open(t.Context(), filepath.Join(h.dir, name), s)
+	t.Cleanup(func() {
+		if w != nil {
+			_ = w.Close() // a second time, but after a failure
+		}
+		_ = os.RemoveAll(filepath.Join(h.dir, name))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// mustSee sees that the comparison finds what was done, under each of these words.
+func mustSee(t *testing.T, w *arena.World, words ...string) {
+	t.Helper()
 	facts, err := w.Gather(t.Context(), "store")
 	if err != nil {
 		t.Fatal(err)
 	}
 	wrong := w.Judge(facts)
-	for _, says := range []string{"I-D1", "I-M3", "has 0 rows"} {
+	for _, says := range words {
 		if !slices.ContainsFunc(wrong, func(s string) bool { return strings.Contains(s, says) }) {
-			t.Errorf("what was lost was not seen (%s); found only %q", says, wrong)
+			t.Errorf("%q was not seen; found only %q", says, wrong)
 		}
 	}
 }
