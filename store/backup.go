@@ -13,6 +13,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"creditonce/credit"
 )
@@ -38,34 +39,46 @@ type BackupReport struct {
 // ErrFileExists says that a backup never replaces a file.
 var ErrFileExists = errors.New("there is a file with this name already; a backup never replaces one")
 
+// ErrFileInUse says that somebody has the file open for writing, so that it cannot be read whole.
+var ErrFileInUse = errors.New("another process has it open for writing")
+
 // Backup writes the store as it is at this moment to a new file, while it is in use. The file gets its name only when it is
 // whole, on disk and verified; there is never another file under it. step may be nil; it is called with the name of each
 // boundary of protocol-holes.md §3.4 that is passed.
 func (db *DB) Backup(ctx context.Context, to string, step func(string)) (BackupReport, error) {
-	r, err := db.backup(ctx, to, step)
+	return db.BackupSealed(ctx, to, step, nil)
+}
+
+// BackupSealed is [DB.Backup] that calls seal with what the file is, before it has its name: on an error of seal there is no
+// backup. seal may write to this store; the backup does not have that.
+func (db *DB) BackupSealed(ctx context.Context, to string, step func(string), seal func(BackupReport) error) (BackupReport, error) {
+	r, err := db.backup(ctx, to, step, seal)
 	if err != nil {
 		return BackupReport{}, fmt.Errorf("back up to %s: %w", to, err)
 	}
 	return r, nil
 }
 
-func (db *DB) backup(ctx context.Context, to string, step func(string)) (r BackupReport, err error) {
+func (db *DB) backup(ctx context.Context, to string, step func(string), seal func(BackupReport) error) (r BackupReport, err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return r, ErrFileExists
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*.partial")
+	f, err := os.CreateTemp(filepath.Dir(to), fmt.Sprintf(partialName, filepath.Base(to)))
 	if err != nil {
 		return r, err
 	}
 	partial := f.Name()
-	defer func() { err = errors.Join(err, removeIfThere(partial)) }()
+	defer func() { err = errors.Join(err, removeIfThere(partial), f.Close()) }()
+	if err := holdFile(f); err != nil { // so that nobody takes it for one that a killed backup left
+		return r, err
+	}
 	sum := sha256.New()
 	err = db.read(ctx, func(tx *bolt.Tx) error {
 		n, err := tx.WriteTo(io.MultiWriter(f, sum, untilEnd{ctx}))
 		r.Bytes = n
 		return err
 	})
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Sync()); err != nil {
 		return r, err
 	}
 	r.Path, r.SHA256 = to, hex.EncodeToString(sum.Sum(nil))
@@ -73,6 +86,11 @@ func (db *DB) backup(ctx context.Context, to string, step func(string)) (r Backu
 		return r, fmt.Errorf("the copy is not whole: %w", err)
 	}
 	call(step, StepBackedUp)
+	if seal != nil {
+		if err := seal(r); err != nil {
+			return r, err
+		}
+	}
 	// A link fails where the name is taken, which a rename would not.
 	if err := os.Link(partial, to); errors.Is(err, fs.ErrExist) {
 		return r, ErrFileExists
@@ -117,7 +135,11 @@ type FoundError struct{ Report Report }
 
 // Error implements error.
 func (e *FoundError) Error() string {
-	return fmt.Sprintf("%d findings, the first: %s", len(e.Report.Findings)+e.Report.More, e.Report.Findings[0])
+	n := len(e.Report.Findings) + e.Report.More
+	if n == 1 {
+		return "1 finding: " + e.Report.Findings[0]
+	}
+	return fmt.Sprintf("%d findings, the first: %s", n, e.Report.Findings[0])
 }
 
 // VerifyFile checks a store file that nobody has open, and changes nothing. A file of an older schema is only read as far as
@@ -155,6 +177,9 @@ func readFile(ctx context.Context, path string, use func(*DB) (Content, error)) 
 		return c, err
 	}
 	b, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: boltLockTimeout, ReadOnly: true})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return c, ErrFileInUse
+	}
 	if err != nil {
 		return c, fmt.Errorf("open it for reading: %w", err)
 	}

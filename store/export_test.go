@@ -46,3 +46,6 @@ var (
 	Encode = encode
 	Decode = decode
 )
+
+// HoldFile marks a file as a backup does that is writing it.
+var HoldFile = holdFile

@@ -13,4 +13,6 @@ func flock(f *os.File) (bool, error) {
 	return false, fmt.Errorf("lock %s: this system has no flock: %w", f.Name(), errors.ErrUnsupported)
 }
 
+func holdFile(*os.File) error { return nil }
+
 func unlock(f *os.File) error { return f.Close() }

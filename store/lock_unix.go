@@ -27,6 +27,16 @@ func flock(f *os.File) (bool, error) {
 	}
 }
 
+// holdFile marks a file as in use, for as long as it is open; readers of it may do the same.
+func holdFile(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
 // unlock gives the lock up for every copy of the descriptor, and closes ours.
 func unlock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())

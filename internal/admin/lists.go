@@ -193,10 +193,10 @@ func (s *Server) proposals(_ http.ResponseWriter, r *http.Request, who desk.Acto
 		return nil, err
 	}
 	out := numberedList(got, want.Limit, func(p desk.Proposal) uint64 { return uint64(p.ID) }, func(p desk.Proposal) Proposal { return proposalOf(p, now) })
-	if !all { // to the store an expired proposal is open: nothing has to happen for it to expire
+	if !all { // to the store an expired proposal is open: nothing has to happen for it to expire. A moved one still waits for its rejection
 		open := []Proposal{}
 		for _, p := range out.Items {
-			if p.State == string(desk.ProposalOpen) {
+			if p.State == string(desk.ProposalOpen) || p.State == string(desk.ProposalMoved) {
 				open = append(open, p)
 			}
 		}

@@ -21,7 +21,7 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 	for _, state := range credit.States() {
 		out.Credits[string(state)] = st.Totals.Rows[state]
 	}
-	out.Proposals, out.OldestDoubt, out.TasksByKind = st.Proposals, st.Doubt, []TaskCount{}
+	out.Proposals, out.Moved, out.OldestDoubt, out.TasksByKind = st.Proposals, st.Moved, st.Doubt, []TaskCount{}
 	for _, t := range st.Tasks {
 		out.TasksByKind = append(out.TasksByKind, TaskCount{Kind: string(t.Kind), Open: t.Open, Oldest: t.Oldest})
 	}

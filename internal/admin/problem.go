@@ -31,6 +31,15 @@ const (
 	statusBusy     = http.StatusServiceUnavailable // nothing can be taken now
 )
 
+// Refusal is an error as the socket would answer it where a rule or the form of the request is the reason; every other error
+// stays as it is. It is for what a command does itself while no service runs.
+func Refusal(err error) error {
+	if errors.Is(err, credit.ErrRefused) || errors.Is(err, credit.ErrInvalid) {
+		return problemOf(err)
+	}
+	return err
+}
+
 // problemOf chooses what an error says to the caller. What is not listed is a fault of the service; its text is fit
 // for people and goes out too: the caller is an operator of this very machine.
 func problemOf(err error) *Problem {

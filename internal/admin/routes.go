@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"creditonce/credit"
@@ -60,12 +61,21 @@ func writeJSON(w http.ResponseWriter, value any) error {
 	return err
 }
 
+// clipped is a text as an error says it back: whole where it is short.
+func clipped(text string) string {
+	const longest = 80
+	if len(text) <= longest {
+		return text
+	}
+	return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(text[:longest/2], ""), len(text))
+}
+
 // numbered reads the {id} of an address.
 func numbered[T ~uint64](r *http.Request) (T, error) {
 	text := r.PathValue("id")
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n == 0 {
-		return 0, invalid("%q is no number of a record; give the number that the list shows", text)
+		return 0, invalid("%q is no number of a record; give the number that the list shows", clipped(text))
 	}
 	return T(n), nil
 }

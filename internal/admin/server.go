@@ -21,8 +21,6 @@ type Desk interface {
 	Bootstrap(ctx context.Context, who desk.Actor, people []desk.Person, reason string) error
 	NewKey(ctx context.Context, who desk.Actor, name string, scopes []string, reason string) (string, desk.Outcome, error)
 
-	MayBackUp(ctx context.Context, a desk.Actor) error
-
 	Who(ctx context.Context, a desk.Actor) (desk.Person, error)
 	Status(ctx context.Context, a desk.Actor) (desk.Status, error)
 	Find(ctx context.Context, a desk.Actor, text string) ([]desk.Hit, error)
@@ -68,8 +66,8 @@ type Observer interface {
 // Config is what a Server is made of. Everything is required save Peer, UserName and HasUser, which tests replace.
 type Config struct {
 	Desk     Desk
-	Service  func() Service                                         // what the process knows about itself; safe for concurrent use
-	Backup   func(ctx context.Context, path string) (Backup, error) // nil: this service makes none
+	Service  func() Service                                                         // what the process knows about itself; safe for concurrent use
+	Backup   func(ctx context.Context, who desk.Actor, path string) (Backup, error) // refuses whom it must; nil: this service makes none
 	Now      func() time.Time
 	Observer Observer
 	Peer     func(*net.UnixConn) (Peer, error)

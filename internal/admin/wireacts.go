@@ -161,7 +161,8 @@ type Status struct {
 	OldestDoubt time.Time      `json:"oldest_unknown_at,omitzero"` // since when the oldest unknown row is unknown
 	OpenTasks   int            `json:"open_tasks"`
 	TasksByKind []TaskCount    `json:"open_tasks_by_kind"`
-	Proposals   int            `json:"open_proposals"` // that can still be confirmed
+	Proposals   int            `json:"open_proposals"`  // that can still be confirmed
+	Moved       int            `json:"moved_proposals"` // that can only be rejected: what they are about has moved on
 	Events      int            `json:"events"`
 	People      int            `json:"people"`
 	// Quarantine is how many seconds are left until credits of earlier processes can be proven absent.

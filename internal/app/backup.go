@@ -7,21 +7,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"creditonce/credit"
 	"creditonce/internal/admin"
 	"creditonce/internal/config"
+	"creditonce/internal/desk"
 	"creditonce/store"
 )
 
-// backup writes the running store to a new file.
-func (a *App) backup(ctx context.Context, path string) (admin.Backup, error) {
-	r, err := a.store.Backup(ctx, path, func(name string) { a.observer.Step(ctx, credit.Step{Name: name}) })
+// BackUp writes the running store to a new file of the backup folder, for somebody who may. The audit log has the copy before
+// the file has its name. What a rule forbids is a *credit.RefusedError, what the machine does an *admin.Problem.
+func (a *App) BackUp(ctx context.Context, who desk.Actor, wish string) (admin.Backup, error) {
+	if err := a.desk.MayBackUp(ctx, who); err != nil {
+		return admin.Backup{}, err
+	}
+	path, err := backupPath(a.cfg, wish, true)
+	if err != nil {
+		return admin.Backup{}, err
+	}
+	a.removeLeftovers()
+	r, err := a.store.BackupSealed(ctx, path, func(name string) { a.observer.Step(ctx, credit.Step{Name: name}) }, func(r store.BackupReport) error {
+		return a.desk.RecordBackup(ctx, who, copyOf(r))
+	})
 	switch {
 	case errors.Is(err, os.ErrPermission), errors.Is(err, os.ErrNotExist):
-		return admin.Backup{}, credit.Refuse("backup", "%v: the service writes the file as its own user; name a folder that is there and that it may write", err)
+		return admin.Backup{}, badFolder(err)
 	case errors.Is(err, store.ErrFileExists):
 		return admin.Backup{}, credit.Refuse("backup", "%v; give it a name of its own, such as one with the time in it", err)
 	case err != nil:
@@ -31,15 +46,103 @@ func (a *App) backup(ctx context.Context, path string) (admin.Backup, error) {
 	return backupOf(r), nil
 }
 
-// Backup writes the store of a configuration, which no service may have open, to a new file.
-func Backup(ctx context.Context, c *config.Config, path string) (_ admin.Backup, err error) {
+// backupPath is where a backup goes: a bare name stands for a file of the backup folder, which is made when it is missing. The
+// service writes into that folder alone; else whoever asks could have it write anywhere.
+func backupPath(c *config.Config, wish string, service bool) (string, error) {
+	folder, name := c.Store.BackupDir, filepath.Base(wish)
+	bare := name == wish
+	switch {
+	case wish == "", name == ".", name == "..", strings.HasPrefix(name, "."), strings.ContainsFunc(wish, unicode.IsControl):
+		return "", fmt.Errorf("%q is no name of a backup; give one such as 2026-11-30.db: %w", wish, credit.ErrInvalid)
+	case !bare && (!filepath.IsAbs(wish) || filepath.Clean(wish) != wish):
+		return "", fmt.Errorf("%q is neither a bare name nor a whole path: %w", wish, credit.ErrInvalid)
+	case !bare && service && filepath.Dir(wish) != filepath.Clean(folder):
+		return "", credit.Refuse("backup_place", "the service writes backups into %s alone (store.backup_dir), and %s is elsewhere; give the bare name %s, and copy the file from there",
+			folder, wish, name)
+	}
+	path := wish
+	if bare {
+		path = filepath.Join(folder, name)
+	}
+	if filepath.Dir(path) == filepath.Clean(folder) {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return "", badFolder(err)
+		}
+	}
+	if liesIn(c.DataDir, filepath.Dir(path)) {
+		return "", credit.Refuse("backup_place", "%s lies in the data directory, so the backup would be lost together with the store; name a folder outside", path)
+	}
+	return path, nil
+}
+
+// liesIn tells whether a folder is the data directory or below it, whatever links lead there. What is not there lies nowhere:
+// opening the store, or writing the file, says why.
+func liesIn(dataDir, folder string) bool {
+	top, err := os.Stat(dataDir)
+	if err != nil {
+		return false
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return false
+	}
+	for {
+		if info, err := os.Stat(folder); err == nil && os.SameFile(top, info) {
+			return true
+		}
+		up := filepath.Dir(folder)
+		if up == folder {
+			return false
+		}
+		folder = up
+	}
+}
+
+// badFolder says that the service cannot write where backups go: a fault of the machine, no refusal of a rule.
+func badFolder(err error) error {
+	return &admin.Problem{
+		Title: "Cannot write the backup", Status: http.StatusInternalServerError, Code: "backup_folder",
+		Detail: fmt.Sprintf("%v; the service writes backups as its own user: make the folder of store.backup_dir, and give it to that user alone (mode 0700)", err),
+	}
+}
+
+func copyOf(r store.BackupReport) desk.Copy {
+	return desk.Copy{Path: r.Path, SHA256: r.SHA256, Bytes: r.Bytes}
+}
+
+// removeLeftovers removes what killed backups left in the backup folder: each is a copy of clients' data.
+func (a *App) removeLeftovers() {
+	gone, err := store.RemoveLeftovers(a.cfg.Store.BackupDir)
+	if len(gone) > 0 {
+		a.log.Warn().Strs("files", gone).Msg("removed what a killed backup left")
+	}
+	if err != nil {
+		a.log.Error().Err(err).Msg("what killed backups left could not be removed")
+	}
+}
+
+// Backup writes the store of a configuration, which no service may have open, to a new file: a bare name goes into the backup
+// folder, a path anywhere outside the data directory. The audit log tells whose account it was.
+func Backup(ctx context.Context, c *config.Config, wish string) (_ admin.Backup, err error) {
+	who, err := account()
+	if err != nil {
+		return admin.Backup{}, err
+	}
+	path, err := backupPath(c, wish, false)
+	if err != nil {
+		return admin.Backup{}, admin.Refusal(err)
+	}
 	db, err := store.Open(StorePath(c.DataDir), store.Options{})
 	if err != nil {
 		return admin.Backup{}, fmt.Errorf("open the store: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close(context.WithoutCancel(ctx))) }()
-	r, err := db.Backup(ctx, path, nil)
-	return backupOf(r), err
+	if _, err := store.RemoveLeftovers(filepath.Dir(path)); err != nil {
+		return admin.Backup{}, err
+	}
+	r, err := db.BackupSealed(ctx, path, nil, func(r store.BackupReport) error {
+		return desk.RecordBackupAlone(ctx, db, systemClock{}.Now(), who, copyOf(r))
+	})
+	return backupOf(r), admin.Refusal(err)
 }
 
 // VerifyBackup reads a whole backup, and tells what it holds.

@@ -77,6 +77,9 @@ func IsRunning(err error) bool {
 	return errors.As(err, &running)
 }
 
+// IsInUse tells whether the error says that a file cannot be read since somebody has it open for writing.
+func IsInUse(err error) bool { return errors.Is(err, store.ErrFileInUse) }
+
 func inspect(ctx context.Context, db *store.DB, progress func(done, total int)) (Inspection, error) {
 	var in Inspection
 	settings, err := db.Settings(ctx)

@@ -35,30 +35,41 @@ func (o ProbeOptions) askPermit(ctx context.Context, c desk.PermitClaim) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &p) && p.Code == "nobody":
+		return credit.Refuse(p.Code, "%s; while the service runs it gives the permit to a person of the store alone: run the probe from a person's account, or stop the service first", p.Detail)
 	case errors.As(err, &p) && (p.Status == http.StatusForbidden || p.Status == http.StatusNotFound):
 		return credit.Refuse(p.Code, "%s", p.Detail)
 	}
 	return fmt.Errorf("ask the service for the permit of proposal %d: %w", o.Permit, err)
 }
 
+// account is the unix account of this process.
+func account() (desk.Actor, error) {
+	who, err := user.Current()
+	if err != nil {
+		return desk.Actor{}, fmt.Errorf("find whose account this is: %w", err)
+	}
+	uid, err := strconv.ParseUint(who.Uid, 10, 32)
+	if err != nil {
+		return desk.Actor{}, fmt.Errorf("read the number of account %s: %w", who.Username, err)
+	}
+	return desk.Actor{User: who.Username, UID: uint32(uid)}, nil
+}
+
 func (o ProbeOptions) takePermit(ctx context.Context, c desk.PermitClaim) (err error) {
 	if _, err := os.Stat(StorePath(o.Config.DataDir)); errors.Is(err, os.ErrNotExist) {
 		return credit.Refuse("no_permit", "there is no store yet, so nobody has permitted anything; start the service, and see: creditonce mt5 permit --help")
 	}
-	who, err := user.Current()
+	who, err := account()
 	if err != nil {
-		return fmt.Errorf("find whose account this is: %w", err)
-	}
-	uid, err := strconv.ParseUint(who.Uid, 10, 32)
-	if err != nil {
-		return fmt.Errorf("read the number of account %s: %w", who.Username, err)
+		return err
 	}
 	a := &App{cfg: o.Config, clock: systemClock{}}
 	defer func() { err = errors.Join(err, a.teardown.run(context.WithoutCancel(ctx))) }()
 	if err := a.openStore(ctx); err != nil {
 		return err
 	}
-	_, err = desk.UsePermitAlone(ctx, a.store, a.clock.Now(), desk.Actor{User: who.Username, UID: uint32(uid)}, desk.ProposalID(o.Permit), c)
+	_, err = desk.UsePermitAlone(ctx, a.store, a.clock.Now(), who, desk.ProposalID(o.Permit), c)
 	if errors.Is(err, credit.ErrNotFound) { // of the login it would mean something else
 		return credit.Refuse("no_permit", "%s", err)
 	}

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/admin"
 	"creditonce/internal/config"
 	"creditonce/mt5"
 	"creditonce/mt5/probe"
@@ -157,11 +159,29 @@ func isRunning(ctx context.Context, c *config.Config) (bool, error) {
 	switch {
 	case IsRunning(err):
 		return true, nil
+	case errors.Is(err, fs.ErrPermission):
+		return isServed(ctx, c, err)
 	case err != nil:
 		return false, fmt.Errorf("open the store: %w", err)
 	}
 	return false, db.Close(ctx)
 }
+
+// isServed tells of a store that this account may not open whether a service has it: then the socket answers.
+func isServed(ctx context.Context, c *config.Config, denied error) (bool, error) {
+	_, err := admin.NewClient(c.Admin.Socket).Who(ctx)
+	var away *admin.UnreachableError
+	if !errors.As(err, &away) {
+		return true, nil
+	}
+	return false, &AccountError{fmt.Errorf("this account may not open the store (%w), and no service answers it (%w); run the probe as the service's user, or, beside a running service, from the account of a person who may open its socket", denied, away)}
+}
+
+// AccountError says that the account that runs the command may not do it, and which may.
+type AccountError struct{ cause error }
+
+// Error implements error.
+func (e *AccountError) Error() string { return e.cause.Error() }
 
 // EveryGroup tells whether a mask names every group, so that it sets no limit.
 func EveryGroup(mask string) bool { return probe.RefusedMask(mask) }

@@ -26,6 +26,7 @@ func (a *App) Run(ctx context.Context) error {
 			return errors.Join(err, a.stop(ctx))
 		}
 	}
+	a.removeLeftovers()
 	if err := a.openAdmin(ctx); err != nil {
 		return errors.Join(err, a.stop(ctx))
 	}

@@ -21,11 +21,13 @@ import (
 func backupCommand(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup FILE", Short: "Write the store as it is now to a new file, and verify that",
-		Long: "backup writes the whole store, as it is at this moment, to FILE, which must not exist yet. While the service runs it is\n" +
-			"the service that writes, as its own user; else this command does. The file gets its name only once it is on disk and\n" +
-			"every record of it is verified; then its digest and counts are printed. Copying the store's own file is no backup. Keep\n" +
-			"backups on another machine; restore one with creditonce restore alone.",
-		Example: "  creditonce backup /var/lib/creditonce/backups/2026-11-30.db\n  creditonce backup verify /srv/copies/2026-11-30.db",
+		Long: "backup writes the whole store, as it is at this moment, to FILE, which must not exist yet. FILE is a bare name in the\n" +
+			"backup folder (store.backup_dir of the configuration). While the service runs it is the service that writes, as its own\n" +
+			"user and into that folder alone, for operators and admins; without a service this command writes, then FILE may also be\n" +
+			"a path outside the data directory. The file gets its name only once it is on disk, every record of it is verified, and\n" +
+			"the audit log has who took it, where it is and its digest. Copying the store's own file is no backup. Keep backups on\n" +
+			"another machine; restore one with creditonce restore alone.",
+		Example: "  creditonce backup 2026-11-30.db\n  creditonce backup verify /srv/copies/2026-11-30.db",
 		Args:    args(cobra.ExactArgs(1)),
 	}
 	o := operated(p, cmd)
@@ -33,9 +35,15 @@ func backupCommand(p *Process) *cobra.Command {
 		if !slices.Contains(outputs(), o.output) {
 			return usagef("-o %q is not known; give one of: %s", o.output, strings.Join(outputs(), ", "))
 		}
-		to, err := filepath.Abs(given[0])
-		if err != nil {
-			return err
+		to := given[0]
+		switch {
+		case to == "":
+			return usagef("\"\" is no name; give the backup one, such as 2026-11-30.db")
+		case filepath.Base(to) != to: // a bare name is one of the backup folder's, which the service knows
+			var err error
+			if to, err = filepath.Abs(to); err != nil {
+				return err
+			}
 		}
 		b, err := o.backUp(cmd.Context(), to)
 		if err != nil {
@@ -91,6 +99,10 @@ func backupVerifyCommand(p *Process) *cobra.Command {
 				return usagef("-o %q is not known; give one of: %s", output, strings.Join(outputs(), ", "))
 			}
 			b, err := app.VerifyBackup(cmd.Context(), given[0], progressLine(p))
+			if app.IsInUse(err) {
+				return saidInForm(p, output, exitWith(ExitNoAnswer, fmt.Errorf("%s: %w, so it is a store in use and no backup; creditonce backup NAME makes one, "+
+					"and a running service verifies its own store at schedules.verify", given[0], err)))
+			}
 			if err != nil {
 				return saidInForm(p, output, exitWith(ExitFound, fmt.Errorf("%s is no whole backup: %w", given[0], err)))
 			}

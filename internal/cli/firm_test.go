@@ -210,7 +210,7 @@ func (f *office) seat(user string, uid uint32) {
 	f.t.Helper()
 	server, err := admin.New(admin.Config{
 		Desk: f.service.Desk(), Service: func() admin.Service { return admin.Service{Version: "test", Store: "store", FreeBytes: -1, Alarms: -1} },
-		Now: time.Now, Observer: quiet{},
+		Now: time.Now, Observer: quiet{}, Backup: f.service.BackUp,
 		Peer:     func(*net.UnixConn) (admin.Peer, error) { return admin.Peer{UID: uid}, nil },
 		UserName: func(uint32) (string, error) { return user, nil },
 		HasUser:  func(name string) (bool, error) { return name != "nosuchuser", nil },

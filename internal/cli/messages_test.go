@@ -58,6 +58,14 @@ func TestRefusals_SayWhatItIsHowItStandsAndWhereToLook(t *testing.T) {
 		{"carl", "credits retry " + held + " --reason r", "a retry takes one that is failed; to let it go on: creditonce credits release", ExitRefused},
 
 		{"carl", "tasks assign 1 --person zed", "creditonce people list shows who there is", ExitRefused},
+		{"anna", "credits release 0 --reason r", "creditonce credits list shows which there are", ExitUsage},
+		{"anna", "credits release 99999999999999999999 --reason r", "creditonce credits list shows which there are", ExitUsage},
+		{"anna", "mt5 permit --server main --login abc --reason r", `--login "abc" is not a whole number`, ExitUsage},
+		{"anna", "mt5 permit --server main --login 500123 --reason r", "is the account of client client-1", ExitRefused},
+		{"carl", "credits show " + strings.Repeat("9", 5000), "(5000 bytes)", ExitUsage},
+		{"carl", "deposits show " + strings.Repeat("x", 5000), "(5000 bytes)", ExitFailed},
+		{"anna", "mt5 permit --server main --reason r --login " + strings.Repeat("x", 5000), "(5000 bytes)", ExitUsage},
+
 		{"anna", "release --reason r", "to let one held credit go on: creditonce credits release", ExitRefused},
 		{"anna", "mt5 permit --server zed --login 5 --reason r", `no MT5 server "zed"; it has: main`, ExitRefused},
 		{"anna", "deal-gone 5 6 --server zed --reason r", `no MT5 server "zed"; it has: main`, ExitRefused},
@@ -66,7 +74,8 @@ func TestRefusals_SayWhatItIsHowItStandsAndWhereToLook(t *testing.T) {
 		{"anna", wire + "main --reason r", "login 1 is not registered on main; your own server registers it", ExitRefused},
 	} {
 		got := f.as(test.who, strings.Fields(test.line)...)
-		if got.code != test.code || !strings.Contains(got.stderr, test.says) || strings.Contains(got.stderr, "not found") || strings.Contains(got.stderr, "dossier") {
+		if got.code != test.code || !strings.Contains(got.stderr, test.says) || strings.Contains(got.stderr, "not found") || strings.Contains(got.stderr, "dossier") ||
+			strings.Contains(got.stderr, "strconv") || len(got.stderr) > 1000 {
 			t.Errorf("%s: %+v\nwant exit %d and %q", test.line, got, test.code, test.says)
 		}
 	}

@@ -197,9 +197,10 @@ func (f *probeFlags) conclude(ctx context.Context, p *Process, r app.ProbeResult
 // probeCode sorts the reasons why a probe did not come to its end.
 func probeCode(ctx context.Context, err error) int {
 	var refused *app.ProbeRefusedError
+	var account *app.AccountError
 	var wrong *app.ServerConfigError
 	switch {
-	case errors.As(err, &refused):
+	case errors.As(err, &refused), errors.As(err, &account):
 		return ExitRefused
 	case errors.As(err, &wrong):
 		return ExitBadConfig

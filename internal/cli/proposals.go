@@ -13,7 +13,7 @@ import (
 
 func proposalsCommand(p *Process) *cobra.Command {
 	all := false
-	listing := lister(p, "proposals", "list prints what waits for a second person. With --all what was decided or has expired too.",
+	listing := lister(p, "proposals", "list prints what waits for a second person, and what has moved: it can only be rejected, since what it is about has moved\non. With --all what was decided or has expired too.",
 		"  creditonce proposals list", proposalColumns(), func(cmd *cobra.Command) *filters {
 			cmd.Flags().BoolVar(&all, "all", false, "decided and expired ones too")
 			return filter(p, cmd)

@@ -200,7 +200,12 @@ func auditColumns() []column[admin.AuditEntry] {
 		}},
 		{head: "what", narrow: true, value: func(r a) string { return r.Result + " " + r.Kind }},
 		{head: "about", narrow: true, value: func(r a) string { return cut(r.Subject, 24) }},
-		{head: "reason", value: func(r a) string { return r.Reason }},
+		{head: "reason", value: func(r a) string {
+			if r.Kind == "store.backup" { // has no reason, but a digest and a place
+				return r.Params["sha256"] + " " + r.Params["path"]
+			}
+			return r.Reason
+		}},
 		{head: "act", wide: true, value: func(r a) string { return r.Kind }},
 		{head: "deed", wide: true, value: func(r a) string { return r.Result }},
 		{head: "voided", wide: true, value: func(r a) string { return strings.Join(r.Voided, " ") }},

@@ -18,14 +18,14 @@ func TestBackupAndRestore_FromTheCommandLine(t *testing.T) {
 	f.register()
 	id := f.pay(f.deposit("20.00"), 2000)
 	f.awaitState(id, "done")
-	file := filepath.Join(f.dir, "b1.db")
+	folder := filepath.Join(f.dir, "data-backups")
+	file := filepath.Join(folder, "b1.db")
 	var b admin.Backup
-	f.read(f.ok("root", "backup", file, "--socket", f.own, "-o", "json"), &b)
+	f.read(f.ok("carl", "backup", "b1.db", "-o", "json"), &b)
 	if b.Path != file || b.Credits["done"] != 1 || b.Claims != 1 || len(b.SHA256) != 64 {
 		t.Errorf("backup %+v", b)
 	}
-	f.refused(ExitRefused, "never replaces one", "root", "backup", file, "--socket", f.own)
-	f.refused(ExitRefused, "name a folder that is there", "root", "backup", filepath.Join(f.dir, "none", "b"), "--socket", f.own)
+	f.refused(ExitRefused, "never replaces one", "carl", "backup", file)
 	var again admin.Backup
 	f.read(f.ok("root", "backup", "verify", file, "-o", "json"), &again)
 	if again.SHA256 != b.SHA256 || again.Bytes != b.Bytes || again.Events != b.Events {

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"creditonce/internal/config"
 )
@@ -53,7 +55,7 @@ func Main(ctx context.Context, p *Process) int {
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
 	if err != nil && (!errors.As(err, &exit) || exit.err != nil) {
-		_, _ = fmt.Fprintf(p.Stderr, "creditonce: %v\n", err)
+		_, _ = fmt.Fprintf(p.Stderr, "creditonce: %s\n", clipped(err.Error()))
 	}
 	return codeOf(err)
 }
@@ -80,7 +82,7 @@ func newRoot(p *Process) *cobra.Command {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see: %s --help", err, cmd.CommandPath())
+		return usagef("%s; see: %s --help", flagFault(err), cmd.CommandPath())
 	})
 	root.AddCommand(
 		demoCommand(p),
@@ -115,6 +117,42 @@ func newRoot(p *Process) *cobra.Command {
 	}
 	return root
 }
+
+// flagFault says of a flag's value what is wrong with it, in words of ours: Go's name its functions.
+func flagFault(err error) string {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return clipped(err.Error())
+	}
+	kind := bad.GetFlag().Value.Type()
+	what := "a value of the kind " + kind
+	switch {
+	case strings.HasPrefix(kind, "uint"):
+		what = "a whole number, 0 or more, of at most 64 bits"
+	case strings.HasPrefix(kind, "int"):
+		what = "a whole number"
+	case kind == "duration":
+		what = "a time span such as 30s or 5m"
+	case kind == "bool":
+		what = "true or false"
+	}
+	return fmt.Sprintf("--%s %q is not %s", bad.GetFlag().Name, clipped(bad.GetValue()), what)
+}
+
+// longestEcho is how much of a word that somebody typed is said back.
+const longestEcho = 200
+
+// clipped shortens every word of a text that is longer than anybody reads.
+func clipped(text string) string {
+	return longWord.ReplaceAllStringFunc(text, func(w string) string {
+		if len(w) <= longestEcho {
+			return w
+		}
+		return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(w[:longestEcho/4], ""), len(w))
+	})
+}
+
+var longWord = regexp.MustCompile(`\S{60,}`)
 
 // help shows a command's help. Unlike cobra's own it does not end with 0 when there is no such command.
 func help(cmd *cobra.Command, words []string) error {

@@ -232,6 +232,9 @@ func proposalSheet(w io.Writer, p admin.Proposal) error {
 	var s sheet
 	s.add("proposal", p.ID)
 	s.add("state", p.State)
+	if p.State == "moved" {
+		s.add("so", "what it is about has moved on, and it cannot be confirmed any more: creditonce proposals reject "+p.ID+" --reason '...'")
+	}
 	s.add("would", p.Summary)
 	s.add("act", p.Kind+" "+p.Subject)
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {

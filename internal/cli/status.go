@@ -43,7 +43,11 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 	head.addTime("running since", s.Service.StartedAt)
 	head.add("store", fmt.Sprintf("%s, %s; %s free on its disk", s.Service.Store, bytesText(s.Service.StoreBytes), bytesText(s.Service.FreeBytes)))
 	head.add("events", fmt.Sprint(s.Events))
-	head.add("proposals", fmt.Sprintf("%d open", s.Proposals))
+	proposals := fmt.Sprintf("%d open", s.Proposals)
+	if s.Moved > 0 {
+		proposals += fmt.Sprintf(", %d moved: they can only be rejected, see creditonce proposals list", s.Moved)
+	}
+	head.add("proposals", proposals)
 	if s.Quarantine > 0 {
 		head.add("quarantine", fmt.Sprintf("%ds more until credits of earlier runs can be proven absent at MT5", s.Quarantine))
 	}

@@ -75,6 +75,7 @@ func TestGoodMinimal_HasTheDefaults(t *testing.T) {
 	want.Limits = Limits{PerCredit: map[string]string{"USD": "100.00"}, PerLoginDay: map[string]string{"USD": "100.00"}}
 	want.Rates.Bands = map[Pair]Band{}
 	want.Admin.Socket, want.Store.Witness = "/var/lib/creditonce/admin.sock", "/var/lib/creditonce-witness/claims"
+	want.Store.BackupDir = "/var/lib/creditonce-backups"
 	if a, b := printed(&want), printed(c); a != b {
 		t.Errorf("got\n%s\nwant\n%s", b, a)
 	}

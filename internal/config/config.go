@@ -221,6 +221,8 @@ type Rates struct {
 type Store struct {
 	// Witness is the file that knows how many claims the store has made; never inside DataDir, best on another disk.
 	Witness string
+	// BackupDir is the one folder into which the running service writes backups; never inside DataDir.
+	BackupDir string
 }
 
 // Space are the floors and the ceiling of the store's disk use, in bytes.

@@ -105,9 +105,16 @@ func (r *reader) store(s *section, c *Config) {
 	if inside(c.DataDir, c.Store.Witness) {
 		r.fault(s.child("witness"), "lies inside data_dir, so it would be copied and put back together with the store; name a file outside, best on another disk")
 	}
+	s.filePath("backup_dir", &c.Store.BackupDir)
+	if inside(c.DataDir, c.Store.BackupDir) {
+		r.fault(s.child("backup_dir"), "lies inside data_dir, so backups would be lost together with the store; name a folder outside, best on another disk")
+	}
 	s.close()
 	if c.Store.Witness == "" {
 		c.Store.Witness = filepath.Join(c.DataDir+"-witness", witnessFile)
+	}
+	if c.Store.BackupDir == "" {
+		c.Store.BackupDir = c.DataDir + "-backups"
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"creditonce/credit"
 )
@@ -30,23 +31,47 @@ func (s *Service) MayBackUp(ctx context.Context, a Actor) error {
 // [Service.MayBackUp] refuses.
 func (s *Service) RecordBackup(ctx context.Context, a Actor, c Copy) error {
 	r := s.request(a, "")
-	r.act = Act{Kind: CopyStore, Subject: "store", Params: map[string]string{
-		"path": c.Path, "sha256": c.SHA256, "bytes": strconv.FormatInt(c.Bytes, 10),
-	}}
-	if _, err := s.act(ctx, Query{Now: r.at}, r.copied); err != nil {
+	r.act = c.act()
+	_, err := s.act(ctx, Query{Now: r.at}, func(f Found) (Changes, error) {
+		who, err := copier(a, f.People)
+		if err != nil {
+			return Changes{}, err
+		}
+		return r.copied(f, who), nil
+	})
+	if err != nil {
 		return fmt.Errorf("record the backup: %w", err)
 	}
 	return nil
 }
 
-func (r request) copied(f Found) (Changes, error) {
-	who, err := copier(r.actor, f.People)
+// RecordBackupAlone is [Service.RecordBackup] on a store that no service has open: whoever can read the file itself need not
+// be a person of the store. The account stands in the audit log.
+func RecordBackupAlone(ctx context.Context, book PermitBook, now time.Time, a Actor, c Copy) error {
+	r := request{actor: a, at: now, act: c.act()}
+	_, err := book.Act(ctx, Query{Now: now}, func(f Found) (Changes, error) {
+		who, err := r.prober(f.People, true)
+		if err != nil {
+			return Changes{}, err
+		}
+		return r.copied(f, who), nil
+	})
 	if err != nil {
-		return Changes{}, err
+		return fmt.Errorf("record the backup: %w", err)
 	}
+	return nil
+}
+
+func (c Copy) act() Act {
+	return Act{Kind: CopyStore, Subject: "store", Params: map[string]string{
+		"path": c.Path, "sha256": c.SHA256, "bytes": strconv.FormatInt(c.Bytes, 10),
+	}}
+}
+
+func (r request) copied(f Found, who Person) Changes {
 	d := deed{request: r, found: f, who: who}
 	d.record(Did, 0)
-	return d.out, nil
+	return d.out
 }
 
 // copier finds the person who takes a copy; nobody where it is root before there are people.
