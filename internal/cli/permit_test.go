@@ -187,6 +187,7 @@ func TestLiveProbe_WhileTheServiceRunsIsPermittedByIt(t *testing.T) {
 	}
 	f.file("carls.yaml", string(text)+"admin: {socket: carl.sock}\n")
 	f.file("doras.yaml", string(text)+"admin: {socket: dora.sock}\n")
+	f.file("eves.yaml", string(text)+"admin: {socket: eve.sock}\n")
 	probe := func(config, out, permit string) result {
 		return runWith(func(p *Process) { p.Now = time.Now }, "mt5", "probe", "--login", fmt.Sprint(desktopLogin), "--operate", "--operations", "1", "--pace", "0s",
 			"--config", filepath.Join(f.dir, config), "--out", filepath.Join(f.dir, out), "--permit", permit)
@@ -198,6 +199,7 @@ func TestLiveProbe_WhileTheServiceRunsIsPermittedByIt(t *testing.T) {
 		t.Errorf("the confirmation says %s", said)
 	}
 	wantResult(t, probe("doras.yaml", "b", p.ID), ExitRefused, "dora may not begin a probe")
+	wantResult(t, probe("eves.yaml", "e", p.ID), ExitRefused, "belongs to no person", "run the probe from a person's account, or stop the service first")
 	got := probe("carls.yaml", "c", p.ID)
 	wantResult(t, got, got.code, "use the permit of two people", "book 0.01 USD on login 500123", "a service has the store open")
 	if got.code != ExitDone && got.code != ExitFound {
