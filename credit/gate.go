@@ -97,6 +97,8 @@ func mayReissue(c Credit) (bool, string) {
 		return false, "the row was moved by a restore or takeover"
 	case c.Reissues > 0:
 		return false, "the call was repeated once already"
+	case c.HandedOver:
+		return false, "a person has been asked"
 	}
 	return true, ""
 }

@@ -31,6 +31,7 @@ type Lane struct {
 	// DealerMeasured tells that Dealer, be it 0, was measured on this server: then a fresh deal of another dealer
 	// is odd, and its row unknown until a look settles it (design §6.7).
 	DealerMeasured bool
+	Pace           Pace // bounds of an hour; the zero value bounds nothing
 
 	down  bool                 // the session was not ready at the last round
 	queue queue                // logins with rows that wait for their turn

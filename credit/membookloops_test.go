@@ -135,6 +135,9 @@ func (b *memBook) Advance(_ context.Context, id ID, decide Decide) (Result, erro
 	for _, rc := range ch.Rows {
 		res.Entries = append(res.Entries, rc.Entries...)
 	}
+	if dec.Hour != nil {
+		b.settings.Hour = dec.Hour
+	}
 	if dec.Anchor != nil {
 		key := loginKey{d.Row.Identity, d.Row.Login}
 		if dec.Anchor.Ticket > b.anchors[key].Ticket {

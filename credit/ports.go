@@ -46,7 +46,9 @@ type AccountState struct {
 	Group    string
 	Currency string // of the group
 	Digits   int    // of the group
-	Refusal  string // why the configuration allows no money on such an account (group, currency); empty: it does
+	// Registered is when the login was opened, UTC; zero where MT5 does not say.
+	Registered time.Time
+	Refusal    string // why the configuration allows no money on such an account (group, currency); empty: it does
 }
 
 // LookQuery asks for a login's balance deals.
@@ -242,6 +244,7 @@ type Decision struct {
 	Open   []Task
 	Close  []TaskClose
 	Anchor *Anchor // newest deal now known on the row's login
+	Hour   *Hour   // becomes Settings.Hour; nil leaves that as it is
 }
 
 // Result is what was written.

@@ -70,9 +70,14 @@ func (l *Lane) settleAbsent(d Dossier, ev *LookEvidence, now, schedule time.Time
 		return Decision{Move: &t}
 	}
 	ok, why := mayReissue(row)
+	var hour *Hour
+	if ok && row.Grants == 0 {
+		hour, why = l.Pace.reissue(d.Settings.Hour, row.Amount, schedule)
+		ok = why == ""
+	}
 	if ok {
 		t := reissued(now, l.actor(), *r.absence, schedule)
-		return Decision{Move: &t}
+		return Decision{Move: &t, Hour: hour}
 	}
 	proof := *ev
 	proof.Proven = true

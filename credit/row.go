@@ -23,7 +23,7 @@ const (
 	HoldOwnership    Hold = "ownership"     // the login does not belong to the deposit's client (any more)
 	HoldAccount      Hold = "account"       // MT5's account is not as registered: missing, currency, digits, group
 	HoldServer       Hold = "server"        // the configuration does not name the deposit's MT5 server (any more)
-	HoldLimit        Hold = "limit"         // over the login's limit of the day
+	HoldLimit        Hold = "limit"         // over the login's limit of the day, or the limit of an hour
 	HoldReversal     Hold = "reversal"      // a refund or dispute of the payment is known
 	HoldCode         Hold = "code"          // two events, or two fields, name different deposits
 	HoldLookAlike    Hold = "look_alike"    // MT5 has a deal that may be this payment, credited by hand

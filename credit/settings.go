@@ -36,6 +36,8 @@ type Settings struct {
 
 	Restore *Restore `json:"restore,omitempty"` // the newest restore or takeover; nil: there never was one
 
+	Hour *Hour `json:"hour,omitempty"` // what was done by itself of late; nil: nothing was
+
 	Pulls []Pulled `json:"pulls,omitempty"` // of providers whose list is pulled, sorted by Provider
 }
 

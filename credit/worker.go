@@ -55,6 +55,9 @@ func (l *Lane) prepare(ctx context.Context, d Dossier) (fresh time.Duration, loo
 	}
 }
 
+// registeredSlack is for servers whose registration times are of another zone or season than their clock.
+const registeredSlack = 3 * time.Hour
+
 // checkAccount compares MT5's account with the row. A readable "no" holds the row; no answer postpones it.
 func (l *Lane) checkAccount(ctx context.Context, row Credit) (bool, error) {
 	st, err := l.Session.Account(ctx, row.Login)
@@ -68,6 +71,9 @@ func (l *Lane) checkAccount(ctx context.Context, row Credit) (bool, error) {
 		return false, l.postpone(ctx, row, "MT5 answered for another login", nil)
 	case st.Refusal != "":
 		return false, l.hold(ctx, row.ID, st.Refusal, nil, nil, HoldAccount)
+	case st.Registered.After(row.DepositAt.Add(registeredSlack)):
+		return false, l.hold(ctx, row.ID, fmt.Sprintf("the login was opened at MT5 on %s, after the deposit was made: it may be somebody else's by now",
+			st.Registered.UTC().Format(time.DateTime)), nil, nil, HoldAccount)
 	case st.Currency != row.Amount.Currency() || st.Digits != row.Amount.Exponent():
 		return false, l.hold(ctx, row.ID, fmt.Sprintf("MT5 keeps the account in %s with %d digits, the row is in %s with %d",
 			st.Currency, st.Digits, row.Amount.Currency(), row.Amount.Exponent()), nil, nil, HoldAccount)
@@ -192,7 +198,7 @@ func (d Dossier) stop() string {
 }
 
 // decideClaim is the check inside the claim's transaction (design §6.4): mode, room, ownership, refunds and
-// disputes, the login's other rows, and what is in doubt on the login.
+// disputes, the login's other rows, what is in doubt on the login, and what may be called for in an hour.
 func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence, newest *Anchor) Decide {
 	now, schedule := l.Clock.Now(), l.schedule()
 	return func(d Dossier) (Decision, error) {
@@ -214,7 +220,12 @@ func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence, newest 
 		case d.stop() != "":
 			return l.postponement(d.Row, d.stop(), schedule, now, schedule), nil
 		}
+		hour, why := l.Pace.claim(d.Settings.Hour, d.Row.Amount, schedule)
+		if why != "" {
+			t := stopped(now, ByWorker, l.actor(), why, nil, HoldLimit)
+			return Decision{Move: &t}, nil
+		}
 		t := claimed(now, l.actor(), token, lease, look)
-		return Decision{Move: &t, Anchor: newest}, nil
+		return Decision{Move: &t, Anchor: newest, Hour: hour}, nil
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"creditonce/credit"
 )
@@ -41,7 +43,7 @@ func (s *Session) readAccount(ctx context.Context, login uint64) (credit.Account
 	if err != nil {
 		return credit.AccountState{}, missing(err)
 	}
-	var user struct{ Login, Group scalar }
+	var user struct{ Login, Group, Registration scalar }
 	if err := fields(e.answer, &user); err != nil {
 		return credit.AccountState{}, s.odd(err)
 	}
@@ -53,9 +55,18 @@ func (s *Session) readAccount(ctx context.Context, login uint64) (credit.Account
 	if err != nil {
 		return credit.AccountState{}, fmt.Errorf("read group %q: %w", shown(name), err)
 	}
-	state := credit.AccountState{Login: login, Group: name, Currency: currency, Digits: digits}
+	state := credit.AccountState{Login: login, Group: name, Currency: currency, Digits: digits, Registered: s.registered(user.Registration)}
 	s.remember(state)
 	return state, nil
+}
+
+// registered is when a login was opened, from the server's clock to UTC; zero where the server does not say so readably.
+func (s *Session) registered(given scalar) time.Time {
+	seconds, err := given.uint()
+	if err != nil || seconds > math.MaxInt32 || seconds == 0 || s.clock.generation == 0 { // more are not seconds
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0).UTC().Add(-s.clock.offset)
 }
 
 // readGroup asks for a group by its name, and where that is not found and holds backslashes once more with

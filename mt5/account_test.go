@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"creditonce/credit"
 	"creditonce/mt5/fakemt5"
@@ -17,8 +18,27 @@ func TestAccount_TakesCurrencyAndDigitsFromTheGroup(t *testing.T) {
 		jpyLogin:  {Login: jpyLogin, Group: `real\jpy`, Currency: "JPY", Digits: 0},
 	} {
 		got, err := r.session.Account(t.Context(), login)
+		want.Registered = got.Registered
 		if err != nil || got != want {
 			t.Errorf("account %+v %v, want %+v", got, err, want)
+		}
+	}
+}
+
+func TestH42_RegistrationIsReadInUTCAndOnlyWhereItIsSaid(t *testing.T) {
+	t.Parallel()
+	opened := testStart.Add(-30 * 24 * time.Hour)
+	r := newRig(t, onWorld(func(w *fakemt5.World) {
+		for i := range w.Accounts {
+			w.Accounts[i].Registration = opened.Add(2 * time.Hour).Unix() // the rig's server is two hours ahead
+		}
+	}))
+	if got, err := r.session.Account(t.Context(), testLogin); err != nil || !got.Registered.Equal(opened) {
+		t.Errorf("registered %s, %v; want %s", got.Registered, err, opened)
+	}
+	for _, text := range []string{"", "0", "-1", "1.5", "soon", "1527173711000"} {
+		if got := r.session.registered(scalar{text: text, set: true}); !got.IsZero() {
+			t.Errorf("%q is read as %s", text, got)
 		}
 	}
 }

@@ -49,10 +49,25 @@ func stageDecision(w *writer, row credit.Credit, d credit.Decision) (credit.Resu
 	for _, r := range changes.Rows {
 		result.Row, result.Entries = r.After, r.Entries
 	}
+	if d.Hour != nil {
+		if err := stageHour(w, *d.Hour); err != nil {
+			return credit.Result{}, err
+		}
+	}
 	if d.Anchor != nil {
 		err = stageAnchor(w, result.Row, *d.Anchor)
 	}
 	return result, err
+}
+
+// stageHour keeps what was done by itself of late in the settings.
+func stageHour(w *writer, h credit.Hour) error {
+	s, err := readSettings(w.tx)
+	if err != nil {
+		return err
+	}
+	s.Hour = &h
+	return stageSettings(w, s)
 }
 
 // stageAnchor keeps the login's newest known deal: tickets of a server grow.

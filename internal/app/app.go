@@ -195,6 +195,10 @@ func storeOptions(c *config.Config, fresh credit.Settings) store.Options {
 
 // wireLanes gives each MT5 session its lane.
 func (a *App) wireLanes() error {
+	pace, err := pace(a.cfg)
+	if err != nil {
+		return err
+	}
 	for _, label := range slices.Sorted(maps.Keys(a.cfg.MT5.Servers)) {
 		s := a.cfg.MT5.Servers[label]
 		known := a.settings.LearnedOf(label)
@@ -212,7 +216,7 @@ func (a *App) wireLanes() error {
 			a.lanes = append(a.lanes, &credit.Lane{
 				Server: label, Shard: i, Shards: s.Sessions, Book: a.store, Session: session, Clock: a.clock, Observer: a.observer,
 				Process: a.process, Timing: a.timing, Live: a.live, Token: random, Wake: wake, Dealer: dealer, DealerMeasured: measured,
-				ClaimsFrom: a.claimsFrom(),
+				ClaimsFrom: a.claimsFrom(), Pace: pace,
 			})
 		}
 	}

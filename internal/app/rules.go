@@ -30,6 +30,19 @@ func timing(c *config.Config) (credit.Timing, error) {
 	return t, nil
 }
 
+// mostReissues is how many calls may be repeated in an hour without a person: an outage leaves a handful in doubt, a hundred
+// tell of something else.
+const mostReissues = 20
+
+// pace bounds what is done in an hour without a person: of all logins together not more than one login may have in a day.
+func pace(c *config.Config) (credit.Pace, error) {
+	sums, err := amounts(c, c.Limits.PerLoginDay)
+	if err != nil {
+		return credit.Pace{}, fmt.Errorf("limits.per_login_day: %w", err)
+	}
+	return credit.Pace{Reissues: mostReissues, Reissued: sums}, nil
+}
+
 // intakeRules are the standing arguments of every intake decision; Now is set at each.
 func intakeRules(c *config.Config) (credit.IntakeRules, error) {
 	limits, err := amounts(c, c.Limits.PerLoginDay)

@@ -265,6 +265,35 @@ func decideErrorWritesNothing(w *World) {
 	}
 }
 
+// hourComesWithItsDecision: what was counted is in the settings that the next decision sees, or nothing was.
+func hourComesWithItsDecision(w *World) {
+	first, second := w.Pay(1001, 500), w.Pay(1002, 500)
+	mine := errors.New("not today")
+	_, err := w.B.Advance(w.T.Context(), first.ID, func(credit.Dossier) (credit.Decision, error) {
+		return credit.Decision{Hour: &credit.Hour{Since: w.Clock.Now(), Reissues: 9}}, mine
+	})
+	if s, _ := w.B.Settings(w.T.Context()); !errors.Is(err, mine) || s.Hour != nil {
+		w.T.Errorf("after %v the hour is %+v", err, s.Hour)
+	}
+	since := w.Clock.Now().UTC().Truncate(time.Microsecond)
+	together(20, func(int) {
+		_, err := w.B.Advance(w.T.Context(), second.ID, func(d credit.Dossier) (credit.Decision, error) {
+			h := credit.Hour{Since: since, Reissued: map[string]credit.Amount{"USD": d.Row.Amount}}
+			if before := d.Settings.Hour; before != nil {
+				h.Reissues = before.Reissues
+			}
+			h.Reissues++
+			return credit.Decision{Hour: &h}, nil
+		})
+		w.Must(err)
+	})
+	s, err := w.B.Settings(w.T.Context())
+	w.Must(err)
+	if h := s.Hour; h == nil || h.Reissues != 20 || !h.Since.Equal(since) || !h.Reissued["USD"].Equal(second.Amount) || s.StoreID != "store-1" {
+		w.T.Errorf("after 20 decisions at once the hour is %+v in %+v", h, s)
+	}
+}
+
 // decidePanicIsAnError: it reaches its caller and nobody else, without a stack, and the engine goes on.
 func decidePanicIsAnError(w *World) {
 	a, b := w.Pay(1001, 500), w.Pay(1002, 500)

@@ -106,6 +106,7 @@ var promises = []promise{
 	on("DecideMayRunTwice", decideMayRunTwice),
 	on("DecideErrorWritesNothing", decideErrorWritesNothing),
 	on("DecidePanicIsAnError", decidePanicIsAnError),
+	on("HourComesWithItsDecision", hourComesWithItsDecision),
 	on("DossierShowsTheSurroundings", dossierShowsTheSurroundings),
 	on("DossierShowsWhatStopsTheLogin", dossierShowsWhatStopsTheLogin),
 	on("ChangeStoreIsOneTransaction", changeStoreIsOneTransaction),
