@@ -129,6 +129,13 @@ func (cs *connections) begin(c *connection) {
 	c.busy, c.last = true, cs.clock.Now()
 }
 
+// accepted is how many connections there have been.
+func (cs *connections) accepted() uint64 {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.next
+}
+
 // floods counts a request and reports whether it is more than most within one second.
 func (cs *connections) floods(c *connection, most int) bool {
 	c.mu.Lock()

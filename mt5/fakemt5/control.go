@@ -144,13 +144,14 @@ type Info struct {
 	Fingerprint string    `json:"fingerprint"`
 	UTC         time.Time `json:"utc"`         // the server's idea of it, shift included
 	ServerTime  string    `json:"server_time"` // on its wall clock
+	Connections uint64    `json:"connections"` // accepted so far: the number of the newest
 }
 
 func (s *Server) ctlInfo() (Info, error) {
 	now := s.wall.utc()
 	return Info{
 		Server: s.cfg.World.Server, Addr: s.Addr(), CertPEM: string(s.CertPEM()), Fingerprint: s.Fingerprint(),
-		UTC: now, ServerTime: serverText(s.wall.serverMsc(now)),
+		UTC: now, ServerTime: serverText(s.wall.serverMsc(now)), Connections: s.conns.accepted(),
 	}, nil
 }
 

@@ -20,7 +20,7 @@ import (
 func (w *World) Gather(ctx context.Context, data string) (*invariant.World, error) {
 	out := &invariant.World{
 		Missing: invariant.Calls, Quiescent: true, OneClock: true, Now: time.Now().UTC(), Environment: "test", Dealer: managerLogin,
-		Restores: w.restores, Quarantine: w.timing.Quarantine, SecondLook: w.timing.SecondLook, Lease: w.timing.Lease,
+		Quarantine: w.timing.Quarantine, SecondLook: w.timing.SecondLook, Lease: w.timing.Lease,
 	}
 	return out, errors.Join(w.readMT5(out), w.readProvider(out), w.readLog(out), readStore(ctx, app.StorePath(w.Path(data)), out))
 }
@@ -30,6 +30,8 @@ func (w *World) readMT5(out *invariant.World) error {
 	if err != nil {
 		return err
 	}
+	// What came on a connection of before a restore was called before it, however late it was carried out.
+	var before, after []invariant.Deal
 	for _, e := range entries {
 		if e.Source != fakemt5.SourceAPI {
 			continue
@@ -38,10 +40,18 @@ func (w *World) readMT5(out *invariant.World) error {
 		if err != nil {
 			return fmt.Errorf("deal %d of MT5's journal: %w", e.Ticket, err)
 		}
-		out.Deals = append(out.Deals, invariant.Deal{
-			Server: mt5Identity, Ticket: e.Ticket, Login: e.Login, Action: e.Action, Amount: amount, Comment: e.Comment, Dealer: e.Dealer,
-		})
+		d := invariant.Deal{Server: mt5Identity, Ticket: e.Ticket, Login: e.Login, Action: e.Action, Amount: amount, Comment: e.Comment, Dealer: e.Dealer}
+		if len(w.restores) > 0 && e.Conn <= w.restores[0].conn {
+			before = append(before, d)
+		} else {
+			after = append(after, d)
+		}
 	}
+	for _, r := range w.restores {
+		r.Deals = len(before)
+		out.Restores = append(out.Restores, r.Restore)
+	}
+	out.Deals = append(before, after...)
 	return nil
 }
 

@@ -41,7 +41,7 @@ type World struct {
 	deposits []*deposit
 	panics   []string // lines of the log that speak of a bug
 	doubts   int
-	restores []invariant.Restore
+	restores []restore // one at most
 }
 
 // Options are what a world is made of. All are required.
@@ -267,16 +267,21 @@ func (w *World) Doubts() int {
 }
 
 // PutBack notes that an older store was put back just now, by the command or by hand. Nothing may be running that calls MT5
-// or takes events.
-func (w *World) PutBack(command bool) error {
-	r := invariant.Restore{At: time.Now().UTC(), Command: command}
+// or takes events; a call that was made before may still be carried out.
+func (w *World) PutBack(ctx context.Context, command bool) error {
+	info, err := w.MT5.Info(ctx)
 	var now invariant.World
-	if err := errors.Join(w.readMT5(&now), w.readProvider(&now)); err != nil {
-		return err
+	if err = errors.Join(err, w.readProvider(&now)); err != nil {
+		return fmt.Errorf("note the restore: %w", err)
 	}
-	r.Sent, r.Deals = len(now.Sent), len(now.Deals)
-	w.restores = append(w.restores, r)
+	w.restores = append(w.restores, restore{invariant.Restore{At: time.Now().UTC(), Command: command, Sent: len(now.Sent)}, info.Connections})
 	return nil
+}
+
+// restore is an older store that was put back, with the number of the newest connection to MT5 of before.
+type restore struct {
+	invariant.Restore
+	conn uint64
 }
 
 // ResendAll lets the provider send every event once more, as a firm asks it to after a restore.

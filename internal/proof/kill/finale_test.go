@@ -29,7 +29,7 @@ func (w life) putOlderBack(ctx context.Context, c cycle) error {
 		err = copyFile(path, older)
 	}
 	w.seen[string(c.fault)]++
-	return errors.Join(err, w.PutBack(false))
+	return errors.Join(err, w.PutBack(ctx, false))
 }
 
 // restore makes a backup, lets the program work on, and puts the backup back by the command; the other way, the command is
@@ -50,7 +50,7 @@ func (w life) restore(ctx context.Context, c cycle) error {
 		cancel()
 	}
 	w.seen[string(c.fault)]++
-	return errors.Join(w.Command(ctx, put...), w.PutBack(true))
+	return errors.Join(w.Command(ctx, put...), w.PutBack(ctx, true))
 }
 
 // runTwice lets a second instance run on a copy of the store, beside the first, for longer than a quarantine; the other way,
