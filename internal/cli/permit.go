@@ -13,7 +13,8 @@ func permitCommand(p *Process) *cobra.Command {
 		use: "permit --server LABEL --login LOGIN --reason WHY", short: "Let the probe touch a login of a live group (two people)", reasoned: true,
 		long: "permit proposes that mt5 probe may touch one login outside the test groups, with its balance operations of the smallest\n" +
 			"amount where --operate is given. When another person has confirmed, mt5 probe --permit PROPOSAL runs on exactly this\n" +
-			"login of this server: once, within an hour of the confirmation, and only while both people may still agree to it.",
+			"login of this server: once, within an hour of the confirmation, and only while both people may still agree to it. A login that the\n" +
+			"portal registered to a client is refused. Whether MT5 has the login at all is seen when the probe begins.",
 		example: "  creditonce mt5 permit --server main --login 500123 --reason 'a login of our own in the live group'\n" +
 			"  creditonce proposals confirm 7 --hash 3f9a01c2d4e5 --reason 'it is the test client'\n" +
 			"  creditonce mt5 probe --server main --login 500123 --permit 7 --operate",
