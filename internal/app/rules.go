@@ -40,7 +40,11 @@ func pace(c *config.Config) (credit.Pace, error) {
 	if err != nil {
 		return credit.Pace{}, fmt.Errorf("limits.per_login_day: %w", err)
 	}
-	return credit.Pace{Reissues: mostReissues, Reissued: sums}, nil
+	all, err := amounts(c, c.Limits.PerHour)
+	if err != nil {
+		return credit.Pace{}, fmt.Errorf("limits.per_hour: %w", err)
+	}
+	return credit.Pace{Reissues: mostReissues, Reissued: sums, Claimed: all}, nil
 }
 
 // intakeRules are the standing arguments of every intake decision; Now is set at each.

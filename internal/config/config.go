@@ -196,10 +196,11 @@ type Credit struct {
 	ReissueWatch      time.Duration   // how long a re-issued row is watched for a second deal
 }
 
-// Limits are sums per account currency, as decimal text such as "10000.00". Every currency of every MT5 server has both.
+// Limits are sums per account currency, as decimal text such as "10000.00". Every currency of every MT5 server has the first two.
 type Limits struct {
 	PerCredit   map[string]string
 	PerLoginDay map[string]string // per login and UTC day
+	PerHour     map[string]string // all credits of an hour together; a currency without one has no such limit
 }
 
 // Pair is a conversion: credited = paid × rate.

@@ -234,6 +234,14 @@ func (r *reader) crossLimits(c *Config) {
 				all, one)
 		}
 	}
+	for _, currency := range slices.Sorted(maps.Keys(l.PerHour)) {
+		one, all := l.PerCredit[currency], l.PerHour[currency]
+		r.limitDigits("limits.per_hour."+currency, currency, all, digits)
+		if one != "" && all != "" && decimal(one).Cmp(decimal(all)) > 0 {
+			r.fault("limits.per_hour."+currency, "%s is below per_credit (%s), so the larger credit could never pass; raise it, or lower per_credit",
+				all, one)
+		}
+	}
 }
 
 func (r *reader) limitDigits(path, currency, amount string, digits map[string]int) {

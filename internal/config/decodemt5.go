@@ -192,6 +192,9 @@ func (r *reader) looks(s *section, c *Credit) {
 func (r *reader) limits(s *section, l *Limits) {
 	l.PerCredit = r.amounts(s, "per_credit")
 	l.PerLoginDay = r.amounts(s, "per_login_day")
+	if hour := r.amounts(s, "per_hour"); len(hour) > 0 {
+		l.PerHour = hour
+	}
 	s.close()
 }
 
