@@ -15,7 +15,7 @@ func moneyRules() []Invariant {
 		{"I-M5", "a failed row has no deal of ours", Deals | Rows, failedHasNone},
 		{"I-M9", "what a unit is about never changes once it is written", Rows, unitStays},
 		{"I-M10", "on each login our deals add up to what is done, plus what is in doubt and exists", Deals | Rows, conserved},
-		{"I-M12", "a payment is taken once: no unit and no deposit twice, and nothing is called for after a refund or dispute is known", Rows, takenOnce},
+		{"I-M12", "a payment is taken once and as its deposit promises: no unit and no deposit twice, without people nothing but what was to be paid, in time, and nothing is called for after a refund or dispute is known", Rows, takenOnce},
 	}
 }
 
@@ -292,7 +292,28 @@ func takenOnce(v *view) {
 			}
 			taken[c.Deposit] = c.ID
 		}
+		v.asPromised(i)
 		v.afterReversal(i)
+	}
+}
+
+// asPromised sees that what goes on without people was paid as the deposit wanted; I-M9 compares what is credited.
+func (v *view) asPromised(i int) {
+	c, s := &v.w.Rows[i].Credit, v.seen[i]
+	at, known := v.codes[c.Deposit]
+	if !known || !s.joined || !moving(c.State) || s.people {
+		return
+	}
+	d := &v.w.Deposits[at]
+	switch {
+	case !same(c.Paid, d.Paid):
+		v.row(i, "credit %d goes on by itself: %s was paid, and deposit %s wants %s", c.ID, c.Paid, d.Code, d.Paid)
+	case c.Provider != d.Provider:
+		v.row(i, "credit %d goes on by itself: it came from %s, and deposit %s names %s", c.ID, c.Provider, d.Code, d.Provider)
+	case c.PaidAt.After(d.ExpiresAt):
+		v.row(i, "credit %d goes on by itself: it was paid after deposit %s had expired", c.ID, d.Code)
+	case !d.ClosedAt.IsZero() && c.PaidAt.After(d.ClosedAt):
+		v.row(i, "credit %d goes on by itself: it was paid after deposit %s was closed", c.ID, d.Code)
 	}
 }
 

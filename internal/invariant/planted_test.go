@@ -41,6 +41,15 @@ func (b *builder) dealOf(id credit.ID) *Deal {
 	return nil
 }
 
+func (b *builder) depositOf(id credit.ID) *credit.Deposit {
+	for i := range b.w.Deposits {
+		if b.w.Deposits[i].Code == b.row(id).Credit.Deposit {
+			return &b.w.Deposits[i]
+		}
+	}
+	return nil
+}
+
 var plants = []planted{
 	{"I-M1", "a call executed twice", func(b *builder) { b.deal(plain) }, "2 deals of ours carry the reference"},
 	{"I-M1", "a unit of an older store paid twice", func(b *builder) {
@@ -145,6 +154,18 @@ var plants = []planted{
 		c.Deposit = s.Deposit
 		b.w.Deposits, b.w.Part = nil, true
 	}, "is credited by two rows"},
+	{"I-M12", "less was paid than the deposit wants", func(b *builder) {
+		b.depositOf(plain).Paid = usd(50000)
+	}, "goes on by itself: 5.00 USD was paid"},
+	{"I-M12", "paid after the deposit expired", func(b *builder) {
+		b.depositOf(plain).ExpiresAt = noon.Add(-time.Second)
+	}, "had expired"},
+	{"I-M12", "paid after the deposit was closed", func(b *builder) {
+		b.depositOf(plain).ClosedAt = noon.Add(-time.Second)
+	}, "was closed"},
+	{"I-M12", "paid by a provider that the deposit does not name", func(b *builder) {
+		b.depositOf(plain).Provider = "other"
+	}, "names other"},
 	{"I-M12", "claimed after its refund", func(b *builder) {
 		b.w.Events[len(b.w.Events)-1].Facts.Payment = "pi_10"
 		b.w.Events[len(b.w.Events)-1].ReceivedAt = noon
