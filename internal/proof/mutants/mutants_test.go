@@ -85,6 +85,7 @@ func TestVerdict_OnlyTheRightWordsKill(t *testing.T) {
 	}{
 		"the harness passed":              {verdict{output: "--- PASS: TestSim"}, "SURVIVED"},
 		"it failed for another reason":    {verdict{failed: true, output: "panic: nil"}, "without a word"},
+		"it panicked with its own words":  {verdict{failed: true, output: "I-M1\npanic: nil"}, "panicked"},
 		"it failed with its own words":    {verdict{failed: true, output: "seed 7: I-M1: two deals"}, ""},
 		"it passed and mentions the rule": {verdict{output: "I-M1 is checked"}, "SURVIVED"},
 	} {

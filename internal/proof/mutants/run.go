@@ -91,6 +91,8 @@ func (v verdict) trouble(m mutant) string {
 	switch {
 	case !v.failed:
 		return "SURVIVED"
+	case strings.Contains(v.output, "\npanic: "):
+		return "the harness panicked, which says nothing about the mutant"
 	case v.said(m.says) == "":
 		return fmt.Sprintf("died without a word of %q", m.says)
 	}
