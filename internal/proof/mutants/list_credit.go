@@ -19,7 +19,7 @@ func callMutants() []mutant {
 		if ON {
 			t.to = Pending
 		}`),
-		), test("credit", "TestLeaseEnd_.*"), "FAIL"},
+		), test("credit", "TestH7_LeaseEndsWhileTheCallHangsThenLateSuccess_IsKeptAndFound"), "FAIL"},
 		{"restart_forgets_claims", in("credit/keeper.go", `err := k.each(ctx, Claimed, func(c Credit) (*Transition, []Task) {
 		t := orphaned(now, keeperActor, "the process that claimed it has ended", mark, schedule)
 		return &t, nil`, `err := k.each(ctx, Claimed, func(c Credit) (*Transition, []Task) {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"maps"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +33,33 @@ func TestMutants_EachChangesWhatStillStandsInTheSource(t *testing.T) {
 	}
 	if len(seen) < 28 {
 		t.Errorf("there are %d mutants, the proof promises at least 28", len(seen))
+	}
+}
+
+func TestKillers_AreTestsThatExist(t *testing.T) {
+	t.Parallel()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants() {
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(m.killer.pkg), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, found := regexp.MustCompile(m.killer.run), false
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(b), -1) {
+				found = found || run.MatchString(name[1])
+			}
+		}
+		if !found {
+			t.Errorf("mutant %s: its killer %s is no test of the package any more", m.name, m.killer)
+		}
 	}
 }
 
