@@ -43,8 +43,10 @@ var modelRulesOff = []modelRule{
 // Each load-bearing rule carries weight: without it the search finds the story that it prevents.
 func TestModel_RuleOff(t *testing.T) {
 	for _, rule := range modelRulesOff {
+		if !rule.size.due() {
+			continue
+		}
 		t.Run(rule.name, func(t *testing.T) {
-			rule.size.skip(t)
 			m := newModel(rule.scene)
 			if rule.finds != 0 {
 				m.wants = 1 << rule.finds

@@ -14,6 +14,7 @@ func TestMovedProposal_IsShownAsOneToReject(t *testing.T) {
 	id := f.pay("nobody-knows-this-code-0007", 1200)
 	first := f.propose("anna", "close-without-deal", id, "--reason", "refunded")
 	late := f.propose("anna", "close-without-deal", id, "--reason", "refunded, again")
+	f.calm()
 	f.ok("ben", "proposals", "confirm", first.ID, "--hash", first.Digest, "--reason", "agreed")
 	var list struct{ Items []admin.Proposal }
 	f.read(f.ok("ben", "proposals", "list", "-o", "json"), &list)

@@ -59,10 +59,10 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
-		t.Skip("strace is not installed; this proof needs it: apt-get install strace")
+		t.Skip("the optional tool strace is not installed; this proof needs it: apt-get install strace")
 	}
 	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %v: %s", err, out)
+		t.Skipf("the optional tool strace may not trace here: %v: %s", err, out)
 	}
 	b := &bench{strace: strace, stride: 25, ports: stage.NewPorts(uint64(time.Now().UnixNano())), launch: stage.NewLauncher()}
 	if text := os.Getenv(strideVariable); text != "" {
