@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -25,9 +26,10 @@ func (q *queue) wait(login uint64) {
 	q.behind[login] = true
 }
 
-// seen takes in what became of a row.
-func (q *queue) seen(row Credit) {
-	if q.behind[row.Login] && !row.State.Open() && row.State != Pending {
+// seen takes in what became of a row. A look at a row that was settled before, as the watch makes it, frees nobody.
+func (q *queue) seen(row Credit, entries []Entry) {
+	moved := slices.ContainsFunc(entries, func(e Entry) bool { return e.From != e.To })
+	if moved && q.behind[row.Login] && !row.State.Open() && row.State != Pending {
 		q.freed = append(q.freed, row.Login)
 	}
 }
@@ -65,8 +67,8 @@ func (l *Lane) giveTurn(ctx context.Context, login uint64) error {
 		return nil
 	}
 	_, err = l.advance(ctx, next, func(d Dossier) (Decision, error) {
-		if d.Row.State != Pending || len(d.Busy) > 0 || !d.Row.NextAt.After(now) {
-			return Decision{}, nil // moved on, still behind another row, or due by itself
+		if d.Row.State != Pending || len(d.Busy) > 0 || d.stop() != "" || !d.Row.NextAt.After(now) {
+			return Decision{}, nil // moved on, still behind another row or a task, or due by itself
 		}
 		t := followed(l.Clock.Now(), l.actor(), now)
 		return Decision{Move: &t}, nil

@@ -190,7 +190,7 @@ func (l *Lane) advance(ctx context.Context, id ID, decide Decide) (Result, error
 		l.Observer.Note(ctx, Note{What: "row moved", Row: &res.Row, Entry: &res.Entries[i]})
 	}
 	Announce(ctx, l.Observer, nil, res.Opened, res.Closed)
-	l.queue.seen(res.Row)
+	l.queue.seen(res.Row, res.Entries)
 	return res, nil
 }
 
