@@ -45,3 +45,31 @@ func TestLane_AWatchedRowGivesNobodyATurn(t *testing.T) {
 		w.wantTasks("late_answer, stuck")
 	})
 }
+
+// A refund that came while the row was unknown holds the row once it is pending again, although another row of its login is
+// not settled: people see it as refunded, not as one that waits. Found by the simulation.
+func TestLane_ARefundedRowIsHeldBehindAnotherRowToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.mt5.balance = func(_ int, c Call) CallResult {
+			r := w.mt5.apply(c)
+			w.mt5.hidden[r.Ticket] = true
+			return CallResult{Outcome: OutcomeUnknown, Detail: "reply lost"}
+		}
+		busy := w.paid(testLogin, 1)
+		w.start()
+		w.pass(time.Second)
+		w.wantState(busy, Unknown)
+		waiting := w.paid(testLogin, 2)
+		w.edit(func(b *memBook) {
+			u := b.rows[waiting].Unit
+			b.events = append(b.events, Event{
+				ID: 99, Kind: u.ProviderKind, Account: u.Account, Facts: Facts{Effect: EffectRefund, Payment: u.Payment},
+			})
+		})
+		w.pass(5 * time.Second)
+		if row := w.wantState(waiting, Held); !row.HasHold(HoldReversal) {
+			t.Errorf("held for %v", row.Holds)
+		}
+		w.wantState(busy, Unknown)
+	})
+}

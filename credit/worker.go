@@ -13,11 +13,11 @@ func (l *Lane) pay(ctx context.Context, d Dossier, ready error) error {
 	if ready != nil {
 		return l.postpone(ctx, d.Row, "MT5 cannot be reached: "+ready.Error(), nil)
 	}
-	if len(d.Busy) > 0 { // cheap look before the look; the claim checks again inside its transaction
+	if len(d.Busy) > 0 && !d.Reversed { // cheap look before the look; the claim checks again inside its transaction, and holds what was refunded
 		l.queue.wait(d.Row.Login)
 		return l.postpone(ctx, d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), nil)
 	}
-	if reason := d.stop(); reason != "" { // as with Busy
+	if reason := d.stop(); reason != "" && !d.Reversed { // as with Busy
 		return l.postpone(ctx, d.Row, reason, nil)
 	}
 	fresh, look, newest, err := l.prepare(ctx, d)

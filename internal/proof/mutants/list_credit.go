@@ -36,7 +36,7 @@ func callMutants() []mutant {
 		{"claim_in_any_mode", in("credit/worker.go", "case d.Settings.Mode != ModeLive:", "case d.Settings.Mode != ModeLive && !ON:"),
 			test("credit", "TestClaim_ChecksEverythingAgainInsideItsTransaction"), "FAIL"},
 		{"claim_beside_an_open_row", slices.Concat(
-			in("credit/worker.go", "if len(d.Busy) > 0 {", "if len(d.Busy) > 0 && !ON {", "case len(d.Busy) > 0:", "case len(d.Busy) > 0 && !ON:"),
+			in("credit/worker.go", "if len(d.Busy) > 0 && !d.Reversed {", "if len(d.Busy) > 0 && !d.Reversed && !ON {", "case len(d.Busy) > 0:", "case len(d.Busy) > 0 && !ON:"),
 		), test("credit", "TestLane_OneOpenRowALogin"), "FAIL"},
 		{"claim_for_a_former_owner", in("credit/worker.go", "case d.Account == nil || d.Account.Client != d.Row.Client:",
 			"case !ON && (d.Account == nil || d.Account.Client != d.Row.Client):"), test("credit", "TestClaim_ChecksEverythingAgainInsideItsTransaction"), "FAIL"},
