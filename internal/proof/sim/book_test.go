@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"creditonce/credit"
@@ -62,10 +63,10 @@ func (f *file) changed(rows []credit.RowChange, opened, closed []credit.Task) (j
 	return joined
 }
 
-// openTask tells whether an open task is about the entity.
-func (f *file) openTask(entity string) bool {
+// openTask tells that a task about the entity is open, of one of the kinds where any are named.
+func (f *file) openTask(entity string, kinds ...credit.TaskKind) bool {
 	for i := range f.world.Tasks {
-		if t := &f.world.Tasks[i]; t.IsOpen() && t.Entity == entity {
+		if t := &f.world.Tasks[i]; t.IsOpen() && t.Entity == entity && (len(kinds) == 0 || slices.Contains(kinds, t.Kind)) {
 			return true
 		}
 	}

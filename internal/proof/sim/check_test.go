@@ -88,7 +88,7 @@ func (s *sim) unsettled() string {
 				return fmt.Sprintf("credit %d is %s %v without a task", row.ID, row.State, row.Holds)
 			}
 		default:
-			if row.State != credit.Pending || !p.file.openTask(credit.RowEntity(row.ID)) {
+			if row.State != credit.Pending || !p.file.openTask(credit.RowEntity(row.ID), credit.TaskStuck) { // another task may be older than the row's turn
 				return fmt.Sprintf("credit %d is still %s", row.ID, row.State)
 			}
 		}
