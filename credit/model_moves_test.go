@@ -317,7 +317,7 @@ func (x *modelNext) keeper(i int) {
 		}
 		row := &m.rows.of(n).row
 		waits := row.State == Held && !row.NextAt.IsZero()
-		over := row.State == Claimed && row.LeaseUntil.Boot < modelBoot && !(m.sureAnswer && s.at[i].work.step >= workSent)
+		over := row.State == Claimed && row.LeaseUntil.Boot < modelBoot && (!m.sureAnswer || s.at[i].work.step < workSent)
 		if !waits && !over {
 			continue
 		}

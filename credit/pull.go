@@ -146,7 +146,7 @@ func gapTask(s Settings, r pullResult) Task {
 // through what is too old. A gap that nobody waits for any more is none. It is pure.
 func gapRead(s Settings, r pullResult) (StoreChange, error) {
 	if r.err != nil {
-		return StoreChange{Settings: s, Open: []Task{gapTask(s, r)}}, nil
+		return StoreChange{Settings: s, Open: []Task{gapTask(s, r)}}, nil //nolint:nilerr // it is what people must hear of
 	}
 	after, err := GapPulled(s, GapPull{Provider: r.provider, From: r.from, To: r.to, At: r.at, By: pullActor})
 	if errors.Is(err, ErrConflict) {

@@ -49,14 +49,14 @@ func (p *Puller) Run(ctx context.Context) error {
 		err := p.round(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the end of ctx is a clean stop, whatever the round met
 		case errors.Is(err, ErrStopped):
 			return fmt.Errorf("pull of provider %s: %w", p.Provider, err)
 		case err != nil: // a full queue or disk: the next round tries again
 			p.Observer.Note(ctx, Note{What: "pull not finished", Err: fmt.Errorf("provider %s: %w", p.Provider, err), Retry: p.Every})
 		}
 		if p.Clock.Wait(ctx, p.Clock.Boot()+p.Every, nil) != nil {
-			return nil
+			return nil //nolint:nilerr // Wait fails when ctx ends, which is a clean stop
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request, who desk.Actor) 
 	if s.cfg.Backup == nil {
 		return nil, &Problem{"Not here", http.StatusNotImplemented, "no_backup", "this service makes no backups"}
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTimeout + time.Minute)) // else the answer is cut, and the lists tell
+	_ = http.NewResponseController(w).SetWriteDeadline(s.cfg.Now().Add(backupTimeout + time.Minute)) // else the answer is cut, and the lists tell
 	ctx, cancel := context.WithTimeout(r.Context(), backupTimeout)
 	defer cancel()
 	return s.cfg.Backup(ctx, who, wish.Path)

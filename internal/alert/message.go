@@ -73,6 +73,7 @@ func subject(out credit.Outgoing) string {
 			}
 		case credit.NoticeTaskClosed:
 			closed++
+		case credit.NoticeTest: // is a message of its own
 		}
 	}
 	var parts []string

@@ -44,7 +44,8 @@ func ask(t *testing.T, s *Server, path, key string) (int, map[string]any) {
 // listed are the ids of a page, in its order.
 func listed(t *testing.T, body map[string]any) (ids []string) {
 	t.Helper()
-	for _, e := range body["data"].([]any) {
+	data, _ := body["data"].([]any)
+	for _, e := range data {
 		ids = append(ids, e.(map[string]any)["id"].(string))
 	}
 	return ids

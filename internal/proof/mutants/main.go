@@ -42,7 +42,7 @@ func run(part, only string, list bool) error {
 	}
 	if list {
 		for _, m := range chosen {
-			fmt.Printf("%-34s %-28s %s\n", m.name, m.edits[0].file, m.killer)
+			say("%-34s %-28s %s\n", m.name, m.edits[0].file, m.killer)
 		}
 		return nil
 	}
@@ -76,15 +76,15 @@ func kill(root, dir string, chosen []mutant) error {
 		}
 		if trouble != "" {
 			survivors++
-			fmt.Printf("%2d/%d %-34s %5.1f s  %s: %s\n", i+1, len(chosen), m.name, v.took.Seconds(), m.killer, trouble)
+			say("%2d/%d %-34s %5.1f s  %s: %s\n", i+1, len(chosen), m.name, v.took.Seconds(), m.killer, trouble)
 			continue
 		}
-		fmt.Printf("%2d/%d %-34s %5.1f s  %s: %s\n", i+1, len(chosen), m.name, v.took.Seconds(), m.killer, v.said(m.says))
+		say("%2d/%d %-34s %5.1f s  %s: %s\n", i+1, len(chosen), m.name, v.took.Seconds(), m.killer, v.said(m.says))
 	}
 	if survivors > 0 {
 		return fmt.Errorf("%d of %d mutants survived", survivors, len(chosen))
 	}
-	fmt.Printf("all %d mutants died\n", len(chosen))
+	say("all %d mutants died\n", len(chosen))
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (l *laboratory) sound(chosen []mutant) error {
 			return fmt.Errorf("%s fails without any mutant:\n%s", m.killer, v.output)
 		}
 	}
-	fmt.Printf("%d harnesses pass without a mutant\n", len(seen))
+	say("%d harnesses pass without a mutant\n", len(seen))
 	return nil
 }
 
@@ -120,3 +120,6 @@ func moduleRoot() (string, error) {
 	}
 	return filepath.Dir(file), nil
 }
+
+// say writes a line of the table.
+func say(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format, args...) }
