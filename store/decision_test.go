@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,4 +47,19 @@ func TestH20_AnOlderFileThatForgetsWhatPeopleDecidedIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.wantDoubt(h.start(), "has seen 2 claims and decisions and the store has 1: it is an older file")
+}
+
+// H20: that the witness cannot be read does not say that there was no store: none is made in its place.
+func TestH20_NoNewStoreIsMadeWhereTheWitnessCannotBeRead(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	if err := os.MkdirAll(h.guard.Witness, 0o700); err != nil { // a folder can be opened and not read
+		t.Fatal(err)
+	}
+	if err := h.try(); err == nil || !strings.Contains(err.Error(), "read the witness") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(h.path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a store was made all the same: %v", err)
+	}
 }

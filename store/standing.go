@@ -57,8 +57,11 @@ func (g *Guard) beforeCreating(path string) error {
 		return nil
 	}
 	t, err := readWitness(g.Witness)
-	if err != nil || t == nil || max(t.From, t.To) == 0 {
-		return nil //nolint:nilerr // a store that never claimed has nothing to lose: its witness is made anew
+	if err != nil {
+		return err // what cannot be read may tell of claims
+	}
+	if t == nil || max(t.From, t.To) == 0 {
+		return nil // a store that never claimed has nothing to lose: its witness is made anew
 	}
 	return &WitnessError{g.Witness, fmt.Sprintf("tells of a store with %d claims, and there is none at %s: is its disk mounted, is data_dir the right one? "+
 		"To begin anew on purpose, remove the witness", max(t.From, t.To), path)}
