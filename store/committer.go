@@ -37,6 +37,7 @@ type committer struct {
 
 	unmoved func() error // an error once the store's path leads to another file
 	witness *witness     // nil: none is kept
+	owes    bool         // people's decisions are committed, and the witness could not be told so yet
 
 	mu      sync.RWMutex // guards closing against sends to a closed queue
 	closing bool
@@ -245,19 +246,19 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 }
 
 // confirm tells the witness that what people decided is committed: no later start may take a file without it for one whose
-// last commit did not come through. Should it fail, the witness stays one batch ahead, which is what it says before a commit.
+// last commit did not come through. Should it fail, the witness stays one batch ahead, and is told with the next commit.
 func (c *committer) confirm(batch []*operation) {
 	decided := slices.ContainsFunc(batch, func(op *operation) bool { return op.err == nil && op.decided })
-	if !decided || c.witness == nil || c.witness.last == nil {
+	if c.owes = c.owes || decided; !c.owes || c.witness == nil || c.witness.last == nil {
 		return
 	}
 	now := *c.witness.last
 	now.From = now.To
-	if err := c.witness.write(now); err != nil {
-		var stranger *strangerError
-		if errors.As(err, &stranger) {
-			c.stop(err)
-		}
+	err := c.witness.write(now)
+	c.owes = err != nil
+	var stranger *strangerError
+	if errors.As(err, &stranger) {
+		c.stop(err)
 	}
 }
 
