@@ -73,95 +73,96 @@ func TestModel_StepsAreThoseOfTheRealLoops(t *testing.T) {
 	executed := []string{"MT5 executes", "MT5 shows"}
 	for name, c := range map[string]struct {
 		scene modelScene
-		real  func(w *world)
+		set   func(w *world) // before the loops run
+		lives time.Duration
 		steps []string
 	}{
 		"credited": {
-			real:  func(w *world) { w.pass(time.Second) },
+			lives: time.Second,
 			steps: slices.Concat(uptoTheCall, executed, []string{"that payment one is applied", "reads the deal of payment one back"}),
 		},
 		"refused": {
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.balance = func(int, Call) CallResult { return CallResult{Outcome: OutcomeRefused, Code: "10019"} }
-				w.pass(time.Second)
 			},
+			lives: time.Second,
 			steps: slices.Concat(uptoTheCall, []string{"MT5 drops", "MT5 refuses the call"}),
 		},
 		"reply lost after applying, found": {
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.balance = func(_ int, c Call) CallResult { w.mt5.apply(c); return lost }
-				w.pass(time.Minute)
 			},
+			lives: time.Minute,
 			steps: slices.Concat(uptoTheCall, executed, []string{"gets no answer", "finds something"}),
 		},
 		"never applied, issued again": {
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.balance = func(n int, c Call) CallResult {
 					if n == 1 {
 						return lost
 					}
 					return w.mt5.apply(c)
 				}
-				w.pass(time.Hour)
 			},
+			lives: time.Hour,
 			steps: slices.Concat(uptoTheCall, []string{"MT5 drops", "gets no answer"}, absentTwice, uptoTheCall, executed,
 				[]string{"that payment one is applied", "reads the deal of payment one back"}),
 		},
 		"never applied twice, handed over": {
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.balance = func(int, Call) CallResult { return lost }
-				w.pass(50 * time.Minute)
 			},
+			lives: 50 * time.Minute,
 			steps: slices.Concat(uptoTheCall, []string{"MT5 drops", "gets no answer"}, absentTwice, uptoTheCall,
 				[]string{"MT5 drops", "gets no answer"}, absentTwice),
 		},
 		"a success that cannot be verified, found": {
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.deal = func(Deal, bool) (Deal, error) { return Deal{}, ErrNotFound }
-				w.pass(time.Minute)
 			},
+			lives: time.Minute,
 			steps: slices.Concat(uptoTheCall, []string{"MT5 executes", "that payment one is applied", "reads the deal of payment one back", "MT5 shows", "finds something"}),
 		},
 		"an answer after the lease": {
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.balance = func(_ int, c Call) CallResult {
 					r := w.mt5.apply(c)
 					time.Sleep(3 * time.Minute)
 					return r
 				}
-				w.pass(10 * time.Minute)
 			},
+			lives: 10 * time.Minute,
 			steps: slices.Concat(uptoTheCall, executed, []string{
 				"Three minutes go by", "ends a lease", "that payment one is applied", "reads the deal of payment one back", "finds something",
 			}),
 		},
 		"no byte was sent": {
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.balance = func(n int, c Call) CallResult {
 					if n == 1 {
 						return CallResult{Outcome: OutcomeNotSent, Detail: "dial refused"}
 					}
 					return w.mt5.apply(c)
 				}
-				w.pass(time.Minute)
 			},
+			lives: time.Minute,
 			steps: slices.Concat(upToTheClaim, []string{"Three minutes go by", "sends nothing for payment one"}, uptoTheCall, executed,
 				[]string{"that payment one is applied", "reads the deal of payment one back"}),
 		},
 		"a look-alike made by hand": {
 			scene: modelScene{hand: true},
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.add(testLogin, ActionBalance, usd(50000), "by hand")
-				w.pass(time.Second)
 			},
+			lives: time.Second,
 			steps: []string{"by hand", "shows the deal made by hand", "takes up payment one", "looks before the call of payment one"},
 		},
 		"the account is another one": {
 			scene: modelScene{account: true},
-			real: func(w *world) {
+			set: func(w *world) {
 				w.mt5.account = func(st AccountState) (AccountState, error) { st.Refusal = "group"; return st, nil }
-				w.pass(time.Second)
 			},
+			lives: time.Second,
 			steps: []string{"another account", "takes up payment one"},
 		},
 	} {
@@ -174,8 +175,11 @@ func TestModel_StepsAreThoseOfTheRealLoops(t *testing.T) {
 			y.then(c.steps...)
 			inWorld(t, func(w *world) {
 				id := w.paid(testLogin, 1)
+				if c.set != nil {
+					c.set(w)
+				}
 				w.start()
-				c.real(w)
+				w.pass(c.lives)
 				real := lived(w.see.notes, id, m.rows)
 				if !slices.Equal(real, y.rows) {
 					t.Errorf("the real row was\n  %s\nthe model's\n  %s", strings.Join(real, "\n  "), strings.Join(y.rows, "\n  "))
