@@ -1,0 +1,75 @@
+package recon
+
+import (
+	"time"
+
+	"creditonce/credit"
+)
+
+// Provider says whose statement it is. Kind and Account are those of the rows' units (design §2), whatever format the statement has.
+type Provider struct {
+	Label   string `json:"label"`   // the name in the config
+	Kind    string `json:"kind"`    // "stripe", "standard"
+	Account string `json:"account"` // the firm's own merchant account id
+}
+
+// LineType is what a settlement line does to the firm's balance at the provider.
+type LineType string
+
+// The types of lines. Whoever reads a statement maps the provider's words to them; a word that it does not know becomes LineUnknown: the
+// line is kept, counts nowhere, and a person is asked.
+const (
+	LinePayment            LineType = "payment"             // a client's payment, or one capture of it: gross in
+	LineRefund             LineType = "refund"              // gross out, to the client
+	LineRefundReversal     LineType = "refund_reversal"     // a refund that came back
+	LineChargeback         LineType = "chargeback"          // gross out, by a dispute
+	LineChargebackReversal LineType = "chargeback_reversal" // a dispute that was won
+	LineFee                LineType = "fee"                 // cost of the firm, with or without a payment
+	LineConversion         LineType = "conversion"          // one leg of an exchange between the firm's own balances
+	LineReserve            LineType = "reserve"             // held back, or released
+	LineAdjustment         LineType = "adjustment"          // a correction of the provider
+	LinePayout             LineType = "payout"              // net leaves for the firm's bank (negative), or comes back
+	LineRounding           LineType = "rounding"            // the rest between a payout and the sum of its lines, booked by the reader
+	LineUnknown            LineType = "unknown"
+)
+
+// Line is one row of a provider's statement (design §2, "settlement line"). Amounts are signed from the firm's side: a payment is
+// positive, its fee, a refund and a payout are negative. It is evidence: never edited.
+type Line struct {
+	Provider Provider `json:"provider"`
+
+	// Evidence: where it stands.
+	Digest string `json:"digest"` // SHA-256 of the file, or of the pulled answers; hex
+	Row    int    `json:"row"`    // the line of the file, from 1; of a pull: the position in the list
+
+	Type     LineType `json:"type"`
+	Word     string   `json:"word"`               // the provider's own word for the type
+	Payment  string   `json:"payment,omitempty"`  // as in [credit.Unit]; empty for rows of the account
+	Movement string   `json:"movement,omitempty"` // the provider's id of this very movement: a capture, refund, dispute movement, balance transaction
+	Code     string   `json:"code,omitempty"`     // the deposit code (merchant reference) where the statement carries it
+	Batch    string   `json:"batch,omitempty"`    // payout or batch that it belongs to
+
+	Gross credit.Amount `json:"gross"` // in the currency of the payment
+	Fee   credit.Amount `json:"fee"`   // in the currency of Net; negative is a cost
+	Net   credit.Amount `json:"net"`   // in the currency of the balance; gross and net may differ in currency
+
+	At        time.Time `json:"at"`                  // UTC, when it happened
+	SettledAt time.Time `json:"settled_at,omitzero"` // UTC, when it was booked or became available; zero where the statement does not say
+}
+
+// Moment is when the line counts: when it was settled, else when it happened.
+func (l Line) Moment() time.Time {
+	if l.SettledAt.IsZero() {
+		return l.At
+	}
+	return l.SettledAt
+}
+
+// NaturalKey names the movement whatever file it stands in: re-issued and overlapping statements carry the same one. Empty where the
+// statement gives nothing that names it (two equal corrections are two); then only (digest, row) does.
+func (l Line) NaturalKey() string {
+	if l.Payment == "" && l.Movement == "" {
+		return ""
+	}
+	return l.Provider.Kind + "\x00" + l.Provider.Account + "\x00" + l.Batch + "\x00" + string(l.Type) + "\x00" + l.Word + "\x00" + l.Payment + "\x00" + l.Movement
+}
