@@ -1,0 +1,62 @@
+package recon
+
+import (
+	"time"
+
+	"creditonce/credit"
+)
+
+// Rules are what the comparison must know beside the three lists. They hold every input that is not in the lists: [Match] reads no clock.
+type Rules struct {
+	From, Until time.Time // UTC, half open: the business days that are compared
+	Read        time.Time // UTC: the moment at which the lists were read; ages count from here
+
+	// DealsFrom is the moment from which on the list of MT5 deals is complete. A row that may have been paid before it is not asked for its
+	// deal in this run.
+	DealsFrom time.Time
+	// Delay is each provider's usual time from payment to settlement, by label. A credited payment that is not settled is waiting within it,
+	// and late after it. A provider without an entry has no settlement list: its rows are neither.
+	Delay map[string]time.Duration
+	// Tolerance is the largest difference of two amounts of a currency that still match; none: they must be equal.
+	Tolerance map[string]credit.Amount
+	// Rounding is the largest rest between a payout and the sum of its lines that is a rounding rest, by currency.
+	Rounding map[string]credit.Amount
+}
+
+// Side says which two lists an item compares.
+type Side string
+
+// The sides.
+const (
+	SideProvider Side = "provider" // statements against rows, in the currency that was paid
+	SideMT5      Side = "mt5"      // rows against deals, in the currency of the login
+)
+
+// Roll is one roll-forward: what one provider's rows of one currency say, and what the other side says, over the compared days.
+// Theirs minus Ours is exactly the sum of Off over the listed items of the same provider, currency and side.
+type Roll struct {
+	Side     Side          `json:"side"`
+	Provider string        `json:"provider,omitempty"` // label; empty: deals that no row has
+	Currency string        `json:"currency"`
+	Ours     Movement      `json:"ours"`   // the credit rows
+	Theirs   Movement      `json:"theirs"` // the statements, or the MT5 deals
+	Listed   credit.Amount `json:"listed"` // sum of Off
+}
+
+// Movement is opening + credited - refunded - charged back - withdrawn = closing. All amounts have one currency and exponent; what goes out
+// is positive here.
+type Movement struct {
+	Opening     credit.Amount `json:"opening"`
+	Credited    credit.Amount `json:"credited"`
+	Refunded    credit.Amount `json:"refunded"`
+	ChargedBack credit.Amount `json:"charged_back"`
+	Withdrawn   credit.Amount `json:"withdrawn"`
+	Closing     credit.Amount `json:"closing"`
+}
+
+// Outcome is what a comparison amounts to, beside its items.
+type Outcome struct {
+	Lines, Rows, Deals int           // read
+	Classes            map[Class]int // items of each class
+	Rolls              []Roll        // sorted by side, provider, currency
+}
