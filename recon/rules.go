@@ -11,9 +11,9 @@ type Rules struct {
 	From, Until time.Time // UTC, half open: the business days that are compared
 	Read        time.Time // UTC: the moment at which the lists were read; ages count from here
 
-	// DealsFrom is the moment from which on the list of MT5 deals is complete. A row that may have been paid before it is not asked for its
-	// deal in this run.
-	DealsFrom time.Time
+	// DealsFrom says for each MT5 server, by its own name, from when on the list of its deals is complete. A row that may have been paid
+	// before it is not asked for its deal in this run; nor is a row of a server without an entry, whose list is not complete.
+	DealsFrom map[string]time.Time
 	// Delay is each provider's usual time from payment to settlement, by label. A credited payment that is not settled is waiting within it,
 	// and late after it. A provider without an entry has no settlement list: its rows are neither.
 	Delay map[string]time.Duration
