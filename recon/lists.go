@@ -97,6 +97,7 @@ type Key struct {
 // Item is one line of the comparison: what belongs together, and what it is called. Items of one run have different keys.
 type Item struct {
 	Key      Key           `json:"key"`
+	Side     Side          `json:"side"`               // the two lists that it compares; what Off counts on
 	Provider string        `json:"provider,omitempty"` // label; empty for deals that no row has
 	Lines    []Line        `json:"lines,omitempty"`
 	Rows     []Row         `json:"rows,omitempty"`

@@ -101,6 +101,26 @@ type Subject struct {
 	Earliest time.Time `json:"earliest,omitzero"`  // UTC: no deal that it is about is older; of MT5's side
 }
 
+// Subject is what an item rests on.
+func (i Item) Subject() Subject {
+	out := Subject{Side: i.Side, Provider: i.Provider, Earliest: i.At}
+	for _, d := range i.Deals {
+		out.Identity = d.Identity
+		if d.At.Before(out.Earliest) {
+			out.Earliest = d.At
+		}
+	}
+	for _, row := range i.Rows {
+		if row.Identity != "" {
+			out.Identity = row.Identity
+		}
+		if !row.Trace.IsZero() && row.Trace.Before(out.Earliest) {
+			out.Earliest = row.Trace
+		}
+	}
+	return out
+}
+
 // Judges tells whether the run has looked at everything that an item with the subject rests on: only then does it not being there mean that
 // it is explained.
 func (r Run) Judges(s Subject) bool {
