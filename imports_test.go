@@ -32,7 +32,7 @@ var importTable = map[string][]string{
 	"internal/api/client":   {},
 	"webhook":               {"credit"},
 	"webhook/standard":      {"webhook", "credit"},
-	"webhook/stripe":        {"webhook", "credit"},
+	"webhook/stripe":        {"webhook", "credit", "internal/psp/stripe"},
 	"webhook/fakepsp":       {},
 	"internal/psp/stripe":   {},
 	"mt5":                   {"credit"},
