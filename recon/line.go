@@ -65,6 +65,14 @@ func (l Line) Moment() time.Time {
 	return l.SettledAt
 }
 
+// Cost is what the provider took by this line, negative: of a fee line its net, of any other its fee. Unset where it says none.
+func (l Line) Cost() credit.Amount {
+	if l.Type == LineFee && l.Net.IsSet() {
+		return l.Net
+	}
+	return l.Fee
+}
+
 // NaturalKey names the movement whatever file it stands in: re-issued and overlapping statements carry the same one. Empty where the
 // statement gives nothing that names it (two equal corrections are two); then only (digest, row) does.
 func (l Line) NaturalKey() string {

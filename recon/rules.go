@@ -59,4 +59,19 @@ type Outcome struct {
 	Lines, Rows, Deals int           // read
 	Classes            map[Class]int // items of each class
 	Rolls              []Roll        // sorted by side, provider, currency
+	Counts             []ClassCount  // the same items by provider; sorted by provider, and each provider's in the order of [Classes]
+	Costs              []Cost        // sorted by provider, currency
+}
+
+// ClassCount counts the items of one class of one provider. Items of no provider (deals that no row has) have an empty label.
+type ClassCount struct {
+	Provider string `json:"provider,omitempty"` // label
+	Class    Class  `json:"class"`
+	Items    int    `json:"items"`
+}
+
+// Cost is what a provider took over the compared days: the sum of [Line.Cost] of the lines whose moment is in them, in one currency.
+type Cost struct {
+	Provider string        `json:"provider"` // label
+	Amount   credit.Amount `json:"amount"`   // negative is a cost
 }
