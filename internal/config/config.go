@@ -25,6 +25,7 @@ type Config struct {
 	Rates     Rates
 	Space     Space
 	Schedules Schedules
+	Reconcile Reconcile
 	Alerts    Alerts
 	// ShutdownTimeout bounds a clean stop; it exceeds the longest call to any MT5 server, so that a call under way
 	// can finish and be recorded.
@@ -105,6 +106,8 @@ type Provider struct {
 	MaxFuture time.Duration
 	Payload   Payload // of KindStandard
 	List      List    // of KindStripe
+
+	Settlement Settlement
 }
 
 // List says how the provider's own list of events is pulled, for what no webhook brought (design.md §5.6).
@@ -170,6 +173,9 @@ type MT5Server struct {
 	Currencies  map[string]int // accepted account currency → its digits
 	Groups      []string       // masks of accepted account groups, first match decides, "!" excludes; empty accepts all
 	ProbeGroups []string       // masks of the test groups that `mt5 probe` may work in; empty: none
+
+	ReconcileGroups []string    // masks of the groups whose logins are all read for the reconciliation, beside those that are known
+	Clock           ServerClock // how the server's own clock runs through the year
 }
 
 // MT5TLS says which certificate an MT5 server may show. CAFile and PinSHA256 empty: the system's roots. There is no unverified mode.
@@ -235,7 +241,8 @@ type Space struct {
 
 // Schedules are cron specs of five fields, in UTC; "" means never (written "off").
 type Schedules struct {
-	Verify string
+	Verify    string
+	Reconcile string
 }
 
 // Scopes returns what an API key may be allowed to do, in the order of the documentation.
@@ -279,14 +286,15 @@ func Default() Config {
 			ReissueWatch:      48 * time.Hour,
 		},
 		Space:           Space{StopClaimsBelow: 512 << 20, RefuseIntakeBelow: 128 << 20, MaxStore: 64 << 30},
-		Schedules:       Schedules{Verify: "30 3 * * *"},
+		Schedules:       Schedules{Verify: "30 3 * * *", Reconcile: "15 * * * *"},
+		Reconcile:       Reconcile{TimeZone: "UTC", After: 4 * time.Hour, Lookback: 35 * day},
 		ShutdownTimeout: 30 * time.Second,
 	}
 }
 
 // DefaultProvider returns the defaults of one provider of the kind.
 func DefaultProvider(kind string) Provider {
-	p := Provider{Kind: kind, MaxAge: time.Hour, MaxFuture: 5 * time.Minute}
+	p := Provider{Kind: kind, MaxAge: time.Hour, MaxFuture: 5 * time.Minute, Settlement: Settlement{UsualDelay: 7 * day, Every: 4 * day, TimeZone: "UTC"}}
 	switch kind {
 	case KindStandard:
 		p.MaxAge = 5 * time.Minute // the rule's own bound (providers.md §2.14)

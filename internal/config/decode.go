@@ -89,8 +89,10 @@ func (r *reader) root(s *section, c *Config) {
 
 	schedules := s.open("schedules")
 	schedules.schedule("verify", &c.Schedules.Verify)
+	schedules.schedule("reconcile", &c.Schedules.Reconcile)
 	schedules.close()
 
+	r.reconcile(s.open("reconcile"), &c.Reconcile)
 	c.Alerts = r.alerts(s.open("alerts"))
 
 	s.duration("shutdown_timeout", &c.ShutdownTimeout, r.safe(time.Second), 10*time.Minute)

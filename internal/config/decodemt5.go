@@ -58,6 +58,8 @@ func (r *reader) mt5Server(s *section) MT5Server {
 			r.fault(fmt.Sprintf("%s[%d]", s.child("probe_groups"), i), "names every group; write the masks of your test groups")
 		}
 	}
+	m.ReconcileGroups = r.groups(s, "reconcile_groups")
+	m.Clock = r.serverClock(s.open("clock"), s.has("clock"))
 	s.close()
 	return m
 }

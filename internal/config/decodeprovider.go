@@ -46,6 +46,7 @@ func (r *reader) provider(s *section) Provider {
 			_, _ = s.lookUp(name) // whether it belongs here depends on the kind, which was reported
 		}
 	}
+	p.Settlement = r.settlement(s, p)
 	s.close()
 	return p
 }

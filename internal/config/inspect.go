@@ -30,8 +30,11 @@ func (r *reader) inspect(c *Config, credentialsDir string, now time.Time) {
 		p := c.Providers[name]
 		if path := "providers." + name + ".api_key"; p.List.Key.IsSet() && r.loadSecret(c, &p.List.Key, path, credentialsDir) {
 			r.stripeKey(path, p.List.Key, c.Environment)
-			c.Providers[name] = p
 		}
+		if path := "providers." + name + ".settlement.client_secret"; p.Settlement.PayPal.Secret.IsSet() {
+			r.loadSecret(c, &p.Settlement.PayPal.Secret, path, credentialsDir)
+		}
+		c.Providers[name] = p
 		for i := range p.Secrets {
 			path := fmt.Sprintf("providers.%s.secrets[%d]", name, i)
 			if !r.loadSecret(c, &p.Secrets[i], path, credentialsDir) {

@@ -126,10 +126,10 @@ func TestLoad_EveryVariantOfTheExampleLoadsWhereItsFilesAre(t *testing.T) {
 	f.write("secrets/mt5-manager", "planted", 0o600)
 	f.write("secrets/stripe-api-key", "rk_test_planted", 0o600)
 	writeMode(t, filepath.Join(credentials, "stripe_api_key"), "rk_test_planted", 0o400)
-	for _, name := range []string{"secrets/wallet-next", "secrets/alert-webhook", "secrets/mail"} {
+	for _, name := range []string{"secrets/wallet-next", "secrets/alert-webhook", "secrets/mail", "secrets/paypal"} {
 		f.write(name, standardKey, 0o600)
 	}
-	for _, name := range []string{"wallet_webhook_secret", "alert_webhook_secret", "mail_password"} {
+	for _, name := range []string{"wallet_webhook_secret", "alert_webhook_secret", "mail_password", "paypal_client_secret"} {
 		writeMode(t, filepath.Join(credentials, name), standardKey, 0o400)
 	}
 	for _, name := range []string{"tls/webhooks", "tls/api", "tls/mt5-roots", "tls/mail-roots", "tls/alert-roots"} {
