@@ -41,6 +41,7 @@ var importTable = map[string][]string{
 	"store":                 {"credit", "internal/desk"},
 	"store/storetest":       {"credit", "store", "internal/desk", "internal/invariant"},
 	"credit":                {},
+	"recon":                 {"credit"},
 	".ci/testreport":        {},
 
 	// what proves the product: only tests import it, and internal/app when it is built with the tag faultpoints
