@@ -35,6 +35,7 @@ var importTable = map[string][]string{
 	"webhook/stripe":        {"webhook", "credit", "internal/psp/stripe"},
 	"webhook/fakepsp":       {},
 	"internal/psp/stripe":   {},
+	"recon/stripe":          {"recon", "credit", "internal/psp/stripe"},
 	"mt5":                   {"credit"},
 	"mt5/fakemt5":           {},
 	"mt5/probe":             {"credit", "mt5"},
