@@ -39,18 +39,45 @@ const (
 	TaskPullGap         TaskKind = "pull_gap"          // a window is older than the provider lists
 )
 
+// The kinds of tasks that reconciliation opens. Those of the first group are named after the class of the difference (design §10); each closes
+// by itself when a complete run does not show the difference any more, and opens again when it comes back.
+const (
+	TaskDuplicateReference   TaskKind = "duplicate_reference"
+	TaskWrongLogin           TaskKind = "wrong_login"
+	TaskWrongAmount          TaskKind = "wrong_amount"
+	TaskWrongCurrency        TaskKind = "wrong_currency"
+	TaskFailedButDeal        TaskKind = "failed_but_deal"
+	TaskCancelledButDeal     TaskKind = "cancelled_but_deal"
+	TaskDealWithoutRow       TaskKind = "deal_without_row"
+	TaskDamagedReference     TaskKind = "damaged_reference"
+	TaskDoneWithoutDeal      TaskKind = "done_without_deal"
+	TaskSettledWithoutCredit TaskKind = "settled_without_credit"
+	TaskDealWithoutReference TaskKind = "deal_without_reference"
+	TaskReversalMissing      TaskKind = "reversal_missing"
+	TaskCancelledNotRefunded TaskKind = "cancelled_not_refunded"
+	TaskPayoutDifference     TaskKind = "payout_difference"
+	TaskLate                 TaskKind = "late" // credited, and not settled in the provider's usual time
+
+	TaskReconIncomplete TaskKind = "recon_incomplete" // a run could not read a list; closes with the next complete run
+	TaskReconOverdue    TaskKind = "recon_overdue"    // no complete run for too long; closes with the next one
+	TaskStatement       TaskKind = "statement"        // a statement has rows that a person must look at
+)
+
 // TaskKinds lists every kind of task.
 func TaskKinds() []TaskKind {
 	return []TaskKind{
 		TaskHeld, TaskFailed, TaskNoAnswer, TaskConflict, TaskHandedOver, TaskStuck, TaskUnsent, TaskSecondDeal, TaskRefund, TaskDispute, TaskEnvironment,
 		TaskInvariant, TaskMerchant, TaskUnreadable, TaskUnknownType, TaskEventDiffers, TaskPaymentDiffers, TaskOwnership, TaskLateAnswer, TaskPaidWithoutUnit, TaskDoubt,
 		TaskRestored, TaskPull, TaskPullGap,
+		TaskDuplicateReference, TaskWrongLogin, TaskWrongAmount, TaskWrongCurrency, TaskFailedButDeal, TaskCancelledButDeal, TaskDealWithoutRow,
+		TaskDamagedReference, TaskDoneWithoutDeal, TaskSettledWithoutCredit, TaskDealWithoutReference, TaskReversalMissing, TaskCancelledNotRefunded,
+		TaskPayoutDifference, TaskLate, TaskReconIncomplete, TaskReconOverdue, TaskStatement,
 	}
 }
 
 // Record is one side of a discrepancy: where it comes from and its fields, in the order to show them.
 type Record struct {
-	Source string  `json:"source"` // "provider", "row", "deposit", "mt5"
+	Source string  `json:"source"` // "provider", "row", "deposit", "mt5", "run", "statement"
 	Fields []Field `json:"fields"`
 }
 

@@ -69,6 +69,7 @@ type Run struct {
 	Version  string    `json:"version"`  // of the program
 	By       string    `json:"by"`       // the person's id, or "schedule"
 	SignOff  *SignOff  `json:"sign_off,omitempty"`
+	Purged   bool      `json:"purged,omitempty"` // its items were removed, since newer complete runs cover its days
 }
 
 // Reasons lists why a run is not complete, one sentence a source.
