@@ -37,6 +37,14 @@ func RowOf(c credit.Credit) Row {
 	}
 }
 
+// Moment is when the row counts where the other side has nothing of it: its newest claim, else its last change.
+func (r Row) Moment() time.Time {
+	if r.ClaimedAt.IsZero() {
+		return r.UpdatedAt
+	}
+	return r.ClaimedAt
+}
+
 // Deal is a balance deal of an MT5 server with its time in UTC: the server's own clock and the offset that held at that time gave it.
 type Deal struct {
 	credit.Deal
@@ -88,6 +96,18 @@ func (c Class) Difference() bool {
 	}
 }
 
+// Side is the side that the class compares; empty where it is met on both, and the item says which.
+func (c Class) Side() Side {
+	switch c {
+	case Waiting, Late, SettledWithoutCredit, ReversalMissing, CancelledNotRefunded, PayoutDifference:
+		return SideProvider
+	case DuplicateReference, WrongLogin, FailedButDeal, CancelledButDeal, DealWithoutRow, DamagedReference, DoneWithoutDeal, DealWithoutReference:
+		return SideMT5
+	default:
+		return ""
+	}
+}
+
 // Key names one discrepancy across runs: at most one open task has it.
 type Key struct {
 	Class  Class  `json:"class"`
@@ -103,6 +123,8 @@ type Item struct {
 	Rows     []Row         `json:"rows,omitempty"`
 	Deals    []Deal        `json:"deals,omitempty"`
 	Off      credit.Amount `json:"off"` // what it adds to the difference between the sides that disagree, signed; unset: nothing
-	At       time.Time     `json:"at"`  // UTC; the moment that puts it on a business day
-	Why      string        `json:"why"` // one sentence for a person: what differs, with both values
+	// Beside is what it adds in further currencies: of a wrong currency, what the one side has in one and the other in another.
+	Beside []credit.Amount `json:"beside,omitempty"`
+	At     time.Time       `json:"at"`  // UTC; the moment that puts it on a business day
+	Why    string          `json:"why"` // one sentence for a person: what differs, with both values
 }

@@ -33,7 +33,13 @@ const (
 )
 
 // Roll is one roll-forward: what one provider's rows of one currency say, and what the other side says, over the compared days.
-// Theirs minus Ours is exactly the sum of Off over the listed items of the same provider, currency and side.
+// Theirs minus Ours, closing, is exactly the sum of Off over the listed items of the same provider, currency and side; a payout difference,
+// which compares a statement with itself, takes no part.
+//
+// What moved before the first day is in the opening, what moved after the last is nowhere. What belongs together counts at one moment on
+// both sides: the latest of the lines ([Line.Moment]) or deals ([Deal.At]); where the other side has nothing, the row's own
+// ([Row.Moment]). A row counts as credited where it is done; on the provider's side also where its own deal is there, whatever the row
+// says: the client has the money. MT5's side begins where the lists of deals do: a row that is not asked for its deal counts nowhere.
 type Roll struct {
 	Side     Side          `json:"side"`
 	Provider string        `json:"provider,omitempty"` // label; empty: deals that no row has
@@ -61,6 +67,7 @@ type Outcome struct {
 	Rolls              []Roll        // sorted by side, provider, currency
 	Counts             []ClassCount  // the same items by provider; sorted by provider, and each provider's in the order of [Classes]
 	Costs              []Cost        // sorted by provider, currency
+	Actions            map[int]int   // deals of each action (2 balance, 3 credit, 4 charge, 5 correction, 6 bonus); only 2 moves the balance
 }
 
 // ClassCount counts the items of one class of one provider. Items of no provider (deals that no row has) have an empty label.
