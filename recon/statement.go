@@ -19,6 +19,10 @@ type Statement struct {
 	Until    time.Time `json:"until,omitzero"` // UTC
 	Rows     int       `json:"rows"`           // lines emitted
 
+	// Incomplete says why more lines may be missing than the file shows: a trailer or payout row that must be there is not, the last row has
+	// no end. Empty: whole, as far as the format can tell. The list of a day that rests on such a statement is incomplete.
+	Incomplete string `json:"incomplete,omitempty"`
+
 	// Totals that the statement states itself, with what its lines sum up to.
 	Totals []StatedTotal `json:"totals,omitempty"`
 	// Problems are rows that a person must look at; the statement is imported all the same. What makes the whole file unusable is a
