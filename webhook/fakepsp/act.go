@@ -165,7 +165,7 @@ func (s *Server) subjectOf(r EmitRequest) (Subject, []Record, error) {
 		}
 		subject.RefundedTotal -= counted(refund)
 		if r.Status != "" {
-			refund.Status = r.Status
+			refund.Status, refund.Changed = r.Status, s.cfg.Now().UTC()
 			changed = append(changed, Record{Refund: &refund})
 		}
 		subject.Refund = refund
@@ -177,7 +177,7 @@ func (s *Server) subjectOf(r EmitRequest) (Subject, []Record, error) {
 			return Subject{}, nil, fmt.Errorf("dispute %q of payment %s is %w", r.Dispute, p.ID, errUnknown)
 		}
 		if r.Status != "" {
-			dispute.Status = r.Status
+			dispute.Status, dispute.Changed = r.Status, s.cfg.Now().UTC()
 			changed = append(changed, Record{Dispute: &dispute})
 		}
 		subject.Dispute = dispute

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// APIConfig says where the provider's own API answers, as docs.stripe.com/api describes it: GET /v1/events and GET
-// /v1/account, plain HTTP on loopback. The zero value has none.
+// APIConfig says where the provider's own API answers, as docs.stripe.com/api describes it: GET /v1/events, /v1/payouts,
+// /v1/balance_transactions and /v1/account, plain HTTP on loopback. The zero value has none.
 type APIConfig struct {
 	// Listen is a loopback host:port; empty: no API.
 	Listen string
@@ -35,7 +35,9 @@ type APIFaults struct {
 	Revoked    bool          `json:"revoked,omitempty"`          // every key is refused with 401
 	NoAccount  bool          `json:"no_account_right,omitempty"` // the key may not ask whose it is: 403
 	Lag        time.Duration `json:"lag_ns,omitempty"`           // an event is listed only when it is so old
-	Twice      bool          `json:"twice,omitempty"`            // a page begins with the event that the last one ended with
+	Twice      bool          `json:"twice,omitempty"`            // a page begins with what the last one ended with
+	Unlisted   bool          `json:"unlisted,omitempty"`         // the transactions of payouts are not all there yet
+	Withheld   int           `json:"withheld,omitempty"`         // so many of the oldest transactions of each list do not come
 	Kept       time.Duration `json:"kept_ns,omitempty"`          // how long events are listed; 0: 30 days
 	Shown      string        `json:"shown_account,omitempty"`    // the account that is named instead of the true one
 }
@@ -53,6 +55,9 @@ type api struct {
 	now    func() time.Time
 	events func() []Event
 	open   func(event string) int // deliveries of an event without their 2xx
+
+	payouts   func() []Payout
+	movements func() []transaction
 
 	server *http.Server
 	addr   string
@@ -79,6 +84,7 @@ func openAPI(ctx context.Context, s *Server) (*api, error) {
 		return nil, fmt.Errorf("open the API's port: %w", err)
 	}
 	a := &api{cfg: cfg, now: s.cfg.Now, events: s.Events, open: s.book.open, addr: listener.Addr().String(), served: make(chan struct{})}
+	a.payouts, a.movements = s.Payouts, s.book.movements
 	a.server = &http.Server{Handler: a.routes(), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		defer close(a.served)
@@ -112,6 +118,8 @@ func (a *api) counts() APIStatus {
 func (a *api) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /v1/events", a.guarded(a.listEvents))
+	mux.Handle("GET /v1/payouts", a.guarded(a.listPayouts))
+	mux.Handle("GET /v1/balance_transactions", a.guarded(a.listTransactions))
 	mux.Handle("GET /v1/account", a.guarded(a.showAccount))
 	mux.Handle("/", a.guarded(func(http.ResponseWriter, *http.Request, APIFaults) *apiProblem {
 		return &apiProblem{status: http.StatusNotFound, Message: "Unrecognized request URL.", Type: "invalid_request_error"}

@@ -17,9 +17,7 @@ const keptFor = 30 * 24 * time.Hour
 // eventQuery is what a list of events is asked for.
 type eventQuery struct {
 	filters []func(Event) bool
-	limit   int
-	after   string
-	before  string
+	page    pageQuery
 }
 
 // listEvents answers GET /v1/events: newest first, limit 1 to 100 with 10 by default, cursors that name an event
@@ -29,12 +27,10 @@ func (a *api) listEvents(w http.ResponseWriter, r *http.Request, f APIFaults) *a
 	if problem != nil {
 		return problem
 	}
-	found := slices.DeleteFunc(a.events(), func(e Event) bool {
-		return slices.ContainsFunc(q.filters, func(keep func(Event) bool) bool { return !keep(e) })
-	})
+	found := selected(a.events(), q.filters)
 	slices.Reverse(found)
 	slices.SortStableFunc(found, func(x, y Event) int { return int(y.Created.Unix() - x.Created.Unix()) })
-	shown, more, problem := q.page(found, f.Twice)
+	shown, more, problem := cut(q.page, found, "event", f.Twice, func(e Event) string { return e.ID })
 	if problem != nil {
 		return problem
 	}
@@ -56,39 +52,11 @@ func (a *api) listEvents(w http.ResponseWriter, r *http.Request, f APIFaults) *a
 	return nil
 }
 
-// page cuts the page out of the list.
-func (q eventQuery) page(all []Event, twice bool) (shown []Event, more bool, problem *apiProblem) {
-	place := func(id string) int { return slices.IndexFunc(all, func(e Event) bool { return e.ID == id }) }
-	from, to := 0, len(all)
-	if q.after != "" {
-		i := place(q.after)
-		if i < 0 {
-			return nil, false, missing("starting_after", q.after)
-		}
-		if from = i + 1; twice {
-			from = i
-		}
-	}
-	if q.before != "" {
-		i := place(q.before)
-		if i < 0 {
-			return nil, false, missing("ending_before", q.before)
-		}
-		from, to = max(0, i-q.limit), i
-		return all[from:to], from > 0, nil
-	}
-	to = min(to, from+q.limit)
-	return all[from:to], to < len(all), nil
-}
-
-func missing(param, id string) *apiProblem {
-	p := invalid(param, "No such event: '"+id+"'")
-	p.Code = "resource_missing"
-	return p
-}
-
 func (a *api) readQuery(values url.Values, f APIFaults) (eventQuery, *apiProblem) {
-	q := eventQuery{limit: 10}
+	var q eventQuery
+	if problem := q.page.read(values); problem != nil {
+		return q, problem
+	}
 	kept := keptFor
 	if f.Kept > 0 {
 		kept = f.Kept
@@ -99,22 +67,16 @@ func (a *api) readQuery(values url.Values, f APIFaults) (eventQuery, *apiProblem
 		value := given[len(given)-1]
 		var problem *apiProblem
 		switch {
-		case name == "limit":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 || n > 100 {
-				problem = invalid("limit", "Invalid limit: must be 1 to 100")
-			}
-			q.limit = n
-		case name == "starting_after":
-			q.after = value
-		case name == "ending_before":
-			q.before = value
+		case q.page.takes(name):
 		case name == "type":
 			q.filters = append(q.filters, func(e Event) bool { return matches(value, e.Type) })
 		case name == "delivery_success":
 			q.filters = append(q.filters, func(e Event) bool { return (a.open(e.ID) == 0) == (value == "true") })
 		case name == "created" || strings.HasPrefix(name, "created["):
-			problem = q.created(name, value)
+			var within func(time.Time) bool
+			if within, problem = timeRange("created", name, value, name != "created"); problem == nil {
+				q.filters = append(q.filters, func(e Event) bool { return within(e.Created) })
+			}
 		case strings.HasPrefix(name, "types["):
 			problem = q.types(values)
 		default:
@@ -159,23 +121,4 @@ func (q *eventQuery) types(values url.Values) *apiProblem {
 func matches(pattern, name string) bool {
 	head, group := strings.CutSuffix(pattern, "*")
 	return name == pattern || group && strings.HasPrefix(name, head)
-}
-
-func (q *eventQuery) created(name, value string) *apiProblem {
-	at, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		return invalid("created", "Invalid integer: "+value)
-	}
-	compare, known := map[string]func(int64) bool{
-		"created":      func(t int64) bool { return t == at },
-		"created[gt]":  func(t int64) bool { return t > at },
-		"created[gte]": func(t int64) bool { return t >= at },
-		"created[lt]":  func(t int64) bool { return t < at },
-		"created[lte]": func(t int64) bool { return t <= at },
-	}[name]
-	if !known {
-		return invalid(name, "Received unknown parameter: "+name)
-	}
-	q.filters = append(q.filters, func(e Event) bool { return compare(e.Created.Unix()) })
-	return nil
 }

@@ -19,12 +19,16 @@ type book struct {
 	dispatches map[string]int // deliveries planned, by event
 	attempts   []Attempt
 	taken      map[string]int // acknowledged deliveries, by event
+
+	takenPayments map[string]bool // payments whose money was taken
+	payouts       []Payout
 }
 
 func newBook() *book {
 	return &book{
 		payments: map[string]Payment{}, refunds: map[string]Refund{}, refunded: map[string]int64{},
 		disputes: map[string]Dispute{}, events: map[string]Event{}, dispatches: map[string]int{}, taken: map[string]int{},
+		takenPayments: map[string]bool{},
 	}
 }
 
@@ -46,9 +50,16 @@ func (b *book) enter(r Record) {
 		b.enterRefund(*r.Refund)
 	case r.Dispute != nil:
 		b.disputes[r.Dispute.ID] = *r.Dispute
+	case r.Settled != nil:
+		b.takenPayments[r.Settled.Payment] = true
+	case r.Payout != nil:
+		b.payouts = append(b.payouts, *r.Payout)
 	case r.Event != nil:
 		b.events[r.Event.ID] = *r.Event
 		b.eventOrder = append(b.eventOrder, r.Event.ID)
+		if paysFor(r.Event.Name) {
+			b.takenPayments[r.Event.Payment] = true
+		}
 	case r.Dispatch != nil:
 		b.dispatches[r.Dispatch.Event] = max(b.dispatches[r.Dispatch.Event], r.Dispatch.Delivery)
 	case r.Attempt != nil && !r.Attempt.Started:

@@ -57,6 +57,16 @@ func (c *Control) Resend(ctx context.Context, r ResendRequest) (Event, error) {
 	return call[Event](ctx, c, http.MethodPost, "/resend", r)
 }
 
+// Settle is Server.Settle over the control port.
+func (c *Control) Settle(ctx context.Context, r SettleRequest) ([]Payout, error) {
+	return call[[]Payout](ctx, c, http.MethodPost, "/payouts", r)
+}
+
+// Payouts lists all payouts in the order in which they were made.
+func (c *Control) Payouts(ctx context.Context) ([]Payout, error) {
+	return call[[]Payout](ctx, c, http.MethodGet, "/payouts", nil)
+}
+
 // SetAPI sets what goes wrong at the provider's own API from now on, in place of what was set before.
 func (c *Control) SetAPI(ctx context.Context, f APIFaults) (APIStatus, error) {
 	return call[APIStatus](ctx, c, http.MethodPost, "/api", f)

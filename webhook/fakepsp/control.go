@@ -26,6 +26,8 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("POST /disputes", command(func(_ context.Context, r DisputeRequest) (Dispute, error) { return s.Dispute(r) }))
 	mux.Handle("POST /events", command(func(_ context.Context, r EmitRequest) ([]Event, error) { return s.Emit(r) }))
 	mux.Handle("POST /resend", command(func(_ context.Context, r ResendRequest) (Event, error) { return s.Resend(r) }))
+	mux.Handle("POST /payouts", command(func(_ context.Context, r SettleRequest) ([]Payout, error) { return s.Settle(r) }))
+	mux.HandleFunc("GET /payouts", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.Payouts()) })
 	mux.Handle("POST /drain", command(func(ctx context.Context, r DrainRequest) (Status, error) {
 		if r.Timeout <= 0 {
 			r.Timeout = 30 * time.Second

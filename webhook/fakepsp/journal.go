@@ -22,6 +22,8 @@ type Record struct {
 	Payment  *Payment  `json:"payment,omitempty"`
 	Refund   *Refund   `json:"refund,omitempty"`
 	Dispute  *Dispute  `json:"dispute,omitempty"`
+	Settled  *Settled  `json:"settled,omitempty"`
+	Payout   *Payout   `json:"payout,omitempty"`
 	Event    *Event    `json:"event,omitempty"`
 	Dispatch *Dispatch `json:"dispatch,omitempty"`
 	Attempt  *Attempt  `json:"attempt,omitempty"`

@@ -40,6 +40,7 @@ type Refund struct {
 	Amount  int64     `json:"amount_minor"`
 	Status  string    `json:"status"`
 	Created time.Time `json:"created"`
+	Changed time.Time `json:"changed,omitzero"` // when the status changed last
 }
 
 // Dispute is one dispute about a payment. Status is Stripe's word, such as needs_response,
@@ -50,6 +51,7 @@ type Dispute struct {
 	Amount  int64     `json:"amount_minor"`
 	Status  string    `json:"status"`
 	Created time.Time `json:"created"`
+	Changed time.Time `json:"changed,omitzero"` // when the status changed last
 }
 
 // Maker makes payments and events. Equal seeds draw equal ids in the order of the calls. It is safe

@@ -42,9 +42,9 @@ type Config struct {
 	Key func() []byte
 	// Account is the merchant account that the key must belong to.
 	Account string
-	// Live tells which environment every event must belong to.
+	// Live tells which environment everything must belong to.
 	Live bool
-	// Types are what is listed: 1 to MostTypes.
+	// Types are the events that are listed: at most MostTypes. None: this client lists no events.
 	Types []string
 	// Now is the wall clock, for Retry-After dates and the age of a window.
 	Now func() time.Time
@@ -54,7 +54,7 @@ type Config struct {
 	Spread func() float64
 }
 
-// Client lists one merchant account's events. It is safe for concurrent use.
+// Client lists what one merchant account has: events, payouts, balance transactions. It is safe for concurrent use.
 type Client struct {
 	cfg    Config
 	base   *url.URL
@@ -70,8 +70,8 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("make stripe client: %w", err)
 	case cfg.Key == nil || cfg.Now == nil || cfg.Wait == nil || cfg.Spread == nil:
 		return nil, errors.New("make stripe client: key, clock, wait and spread are required")
-	case len(cfg.Types) == 0 || len(cfg.Types) > MostTypes:
-		return nil, fmt.Errorf("make stripe client: %d types of event, and a list takes 1 to %d", len(cfg.Types), MostTypes)
+	case len(cfg.Types) > MostTypes:
+		return nil, fmt.Errorf("make stripe client: %d types of event, and a list takes at most %d", len(cfg.Types), MostTypes)
 	}
 	return &Client{cfg: cfg, base: base, http: &http.Client{
 		Timeout: requestTime,

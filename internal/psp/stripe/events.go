@@ -31,6 +31,9 @@ type Listing struct {
 // the rest and returns a *Fault with the reason Expired.
 func (c *Client) Events(ctx context.Context, from, to time.Time, take func(Event) error) (Listing, error) {
 	got := Listing{Until: to}
+	if len(c.cfg.Types) == 0 {
+		return got, &Fault{Reason: Refused, Problem: "this client was made to list no events"} // without types Stripe would list them all
+	}
 	if err := c.prove(ctx); err != nil {
 		return got, err
 	}
