@@ -75,6 +75,10 @@ type ReadOptions struct {
 	Location  *time.Location      // of times without a zone; nil: UTC
 	RowTypes  map[string]LineType // the firm's answer for words that the reader does not know
 	Exponents map[string]int      // decimal places where they are not those of the format's own table
+
+	// Rounding is the largest rest between a stated total and its rows that is a rounding rest, by currency; none for a currency: two of its
+	// minor units. It is for the formats whose rows have more decimals than their totals.
+	Rounding map[string]credit.Amount
 }
 
 // Reader reads one format. Read streams: it holds no more than a few rows and the totals in memory, calls emit in the order of the file, and
