@@ -71,7 +71,7 @@ type RunBook interface {
 	// CarryGone goes through every open discrepancy that the run has not seen, a page at a time, and closes by [Gone] the tasks of those that
 	// it judges.
 	CarryGone(ctx context.Context, r Run) (Carriage, error)
-	// RunTask opens the task of a kind about the reconciliation as a whole, or closes it with a reason: [TaskIncomplete], [TaskOverdue].
+	// RunTask opens the task of a kind about the reconciliation as a whole, or closes it with a reason: [credit.TaskReconIncomplete], [credit.TaskReconOverdue].
 	RunTask(ctx context.Context, t credit.Task, closed *credit.TaskClose) error
 	// Runs lists finished runs, newest first, below a number (0: from the newest).
 	Runs(ctx context.Context, below RunID, limit int) ([]Run, error)
