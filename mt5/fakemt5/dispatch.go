@@ -68,6 +68,7 @@ func endpoints() map[string]endpoint {
 		"deal/get_page":          {(*Server).dealGetPage, false},
 		"deal/get_batch":         {(*Server).dealGetBatch, false},
 		"user/get":               {(*Server).userGet, false},
+		"user/logins":            {(*Server).userLogins, false},
 		"user/account/get":       {(*Server).accountGet, false},
 		"user/account/get_batch": {(*Server).accountGetBatch, false},
 		"user/check_balance":     {(*Server).checkBalance, false},

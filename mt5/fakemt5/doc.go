@@ -21,6 +21,7 @@
 //     type 5 does not look at free margin; comment cut at 31 UTF-16 units: §1.3, §5, §6.
 //   - deal/get_page: at most 100 rows, oldest first, window inclusive: §1.3.
 //   - Deal times and windows are server wall clock, not UTC: §5.
+//   - user/logins: the logins of a comma list of group masks, in one answer (MetaQuotes' pages, Users, Get List; §3, USER_LOGINS).
 //   - Deal, user, account and group fields: §1.3, §5. Balance deals carry the amount in Profit.
 //   - time/get: TimeZone in minutes, Daylight, DaylightState: §1.3.
 //   - Editing and deleting deals leaves the balance alone: §Traps 17.
@@ -37,6 +38,7 @@
 //   - Amount zero, exponent form and more decimals than the currency has give 3; an account that is disabled or
 //     read-only takes deposits all the same; the balance cannot go below zero.
 //   - A page of 0 rows gives 3. Any number of sessions and requests is served.
+//   - user/logins lists by login, leaves out what the manager cannot reach, and gives an empty list where there is none.
 //   - Charge, correction and bonus move the balance, only type 3 moves the credit.
 //   - check_margin=0 lifts the margin check only (Wire.RawSkipsBalance lifts both).
 //   - A comment cut inside a surrogate pair loses the whole pair.

@@ -26,7 +26,7 @@ type plan struct {
 // kindSpec is one kind of fault: where it makes sense, which parameters it needs
 // (check returns a complaint) and what it adds to a plan.
 type kindSpec struct {
-	where string // mask of endpoints; any when empty
+	where string // masks of endpoints with blanks between; any when empty
 	check func(Rule) string
 	apply func(*plan, Rule, *request)
 }
@@ -110,7 +110,7 @@ var kinds = map[Kind]kindSpec{
 		}
 		return ""
 	}},
-	PageCut:    {where: "deal/*", apply: pageCut},
+	PageCut:    {where: "deal/* user/logins", apply: pageCut},
 	PageRepeat: {where: "deal/get_page", apply: pageRepeat},
 	PageOfOther: {where: "deal/*", check: needOther, apply: func(_ *plan, r Rule, req *request) {
 		req.params.Set("login", strconv.FormatUint(r.Other, 10))

@@ -167,7 +167,7 @@ func (r *Rule) validate(known map[string]endpoint) error {
 	switch {
 	case len(reached) == 0:
 		return fmt.Errorf("fault: where %q names no endpoint", r.Where)
-	case spec.where != "" && !slices.ContainsFunc(reached, func(name string) bool { return matchMask(spec.where, name) }):
+	case spec.where != "" && !slices.ContainsFunc(reached, func(name string) bool { return matchMasks(strings.Fields(spec.where), name) }):
 		return fmt.Errorf("fault: kind %s works on %s only, not on %q", r.Kind, spec.where, r.Where)
 	case r.Count < 0, r.Skip < 0, r.Rows < 0, r.Delay < 0:
 		return errors.New("fault: count, skip, rows and delay must not be negative")

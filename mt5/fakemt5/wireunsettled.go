@@ -39,6 +39,12 @@ type Unsettled struct {
 	// ModifyKey is the name of a deal's flags of change: "ModifyFlags" (default) or "ModificationFlags".
 	ModifyKey string `json:"modify_key,omitempty"`
 
+	// EmptyLogins answers user/logins where no account is in the groups: "array" (default), "null", "absent" or a Refusal.
+	EmptyLogins string `json:"empty_logins,omitempty"`
+	// MaskEscape says how backslashes in the masks of user/logins are read: "none" (default, each stands for itself) or "strict" (each takes
+	// the next character as it is, so that group names need two).
+	MaskEscape string `json:"mask_escape,omitempty"`
+
 	// CodeStatus pairs retcodes with HTTP statuses for every answer that names no status of its own, such as
 	// {"13": 404, "8": 403}.
 	CodeStatus map[int]int `json:"code_status,omitempty"`
@@ -63,6 +69,8 @@ func (u *Unsettled) unsettledWords() []wireWord {
 		{"page_order", &u.PageOrder, false, []string{"oldest", "newest"}},
 		{"window_end", &u.WindowEnd, false, []string{"inclusive", "exclusive"}},
 		{"modify_key", &u.ModifyKey, false, []string{"ModifyFlags", "ModificationFlags"}},
+		{"empty_logins", &u.EmptyLogins, true, []string{"array", "null", "absent"}},
+		{"mask_escape", &u.MaskEscape, false, []string{"none", "strict"}},
 		{"session_overflow", &u.SessionOverflow, true, []string{"8", "oldest"}},
 	}
 }
