@@ -36,6 +36,8 @@ var importTable = map[string][]string{
 	"webhook/fakepsp":       {},
 	"internal/psp/stripe":   {},
 	"recon/stripe":          {"recon", "credit", "internal/psp/stripe"},
+	"recon/adyen":           {"recon", "credit"},
+	"recon/paypal":          {"recon", "credit"},
 	"mt5":                   {"credit"},
 	"mt5/fakemt5":           {},
 	"mt5/probe":             {"credit", "mt5"},

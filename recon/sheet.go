@@ -26,7 +26,7 @@ type Sheet struct {
 	name    string
 	dialect Dialect
 	csv     *csv.Reader
-	source  *source
+	source  *feed
 	digest  *digest
 	line    int            // where the newest row starts
 	names   []string       // of the columns
@@ -44,7 +44,7 @@ func NewSheet(name string, in io.Reader, d Dialect) *Sheet {
 	if d.Decode != nil {
 		in = d.Decode(in)
 	}
-	s.source = &source{in: in}
+	s.source = &feed{in: in}
 	s.csv = csv.NewReader(s.source)
 	s.csv.FieldsPerRecord = -1
 	s.csv.ReuseRecord = true

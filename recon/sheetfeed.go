@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// source feeds a sheet's CSV reader. Below the decoding it keeps the digest of the bytes as they are in the file; above it, it refuses
+// feed is what a sheet's CSV reader reads. Below the decoding it keeps the digest of the bytes as they are in the file; above it, it refuses
 // what is no text and stops a row before it fills the memory.
-type source struct {
+type feed struct {
 	in      io.Reader
 	started bool
 	lines   int   // line ends that were handed on
@@ -34,9 +34,9 @@ const (
 )
 
 // allow starts the count of the next row's bytes.
-func (s *source) allow() { s.row = 0 }
+func (s *feed) allow() { s.row = 0 }
 
-func (s *source) Read(p []byte) (int, error) {
+func (s *feed) Read(p []byte) (int, error) {
 	if s.failed != nil {
 		return 0, s.failed
 	}
@@ -68,7 +68,7 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 // start takes a UTF-8 byte order mark away and knows UTF-16 by its own.
-func (s *source) start() error {
+func (s *feed) start() error {
 	var head [3]byte
 	n, err := io.ReadFull(s.in, head[:])
 	switch {
