@@ -34,8 +34,10 @@ type Sheet struct {
 	ended   error
 }
 
-// maxColumns bounds a header.
-const maxColumns = 1000
+const (
+	maxColumns = 1000    // of a header
+	maxField   = 1 << 16 // bytes; payments' metadata are the longest that real files have
+)
 
 // NewSheet starts to read the file; name is for messages. It closes nothing.
 func NewSheet(name string, in io.Reader, d Dialect) *Sheet {
@@ -71,6 +73,10 @@ func (s *Sheet) Row() ([]string, error) {
 	}
 	s.line, _ = s.csv.FieldPos(0)
 	for _, field := range fields {
+		if len(field) > maxField {
+			s.ended = s.Fail(s.line, "has a field longer than 64 KiB: a quote is not closed, or this is no statement")
+			return nil, s.ended
+		}
 		if !utf8.ValidString(field) {
 			s.ended = s.Fail(s.line, "is not UTF-8: export it as UTF-8, or name its encoding")
 			return nil, s.ended
