@@ -35,12 +35,6 @@ var categories = map[string]recon.LineType{
 }
 
 // lineType is what a reporting_category does to the balance: by the table, else by the firm's own answer. False: nobody said.
-func lineType(category string, words map[string]recon.LineType) (recon.LineType, bool) {
-	if t, ok := categories[category]; ok {
-		return t, true
-	}
-	if t, ok := words[category]; ok {
-		return t, true
-	}
-	return recon.LineUnknown, false
+func lineType(category string, firm map[string]recon.LineType) (recon.LineType, bool) {
+	return recon.WordType(category, categories, firm)
 }
