@@ -51,6 +51,7 @@ var importTable = map[string][]string{
 	"internal/proof/faultpoints": {"credit"},
 	"internal/proof/faultproxy":  {},
 	"internal/proof/mutants":     {},
+	"internal/proof/month":       {"credit", "recon"},
 	"internal/proof/arena": {
 		"credit", "store", "internal/api/client", "internal/app", "internal/invariant", "internal/proof/faultpoints",
 		"internal/proof/faultproxy", "internal/stage", "mt5/fakemt5", "webhook/fakepsp",
