@@ -100,11 +100,12 @@ type Subject struct {
 	Provider string    `json:"provider,omitempty"` // label; of the provider's side
 	Identity string    `json:"identity,omitempty"` // the MT5 server's own name; of MT5's side
 	Earliest time.Time `json:"earliest,omitzero"`  // UTC: no deal that it is about is older; of MT5's side
+	At       time.Time `json:"at"`                 // UTC: the item's moment; a run of days before it says nothing about it
 }
 
 // Subject is what an item rests on.
 func (i Item) Subject() Subject {
-	out := Subject{Side: i.Side, Provider: i.Provider, Earliest: i.At}
+	out := Subject{Side: i.Side, Provider: i.Provider, Earliest: i.At, At: i.At}
 	for _, d := range i.Deals {
 		out.Identity = d.Identity
 		if d.At.Before(out.Earliest) {
@@ -125,6 +126,9 @@ func (i Item) Subject() Subject {
 // Judges tells whether the run has looked at everything that an item with the subject rests on: only then does it not being there mean that
 // it is explained.
 func (r Run) Judges(s Subject) bool {
+	if !s.At.Before(r.Until) {
+		return false
+	}
 	list, entity := ListSettlements, s.Provider
 	if s.Side == SideMT5 {
 		list, entity = ListDeals, s.Identity
