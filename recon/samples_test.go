@@ -189,4 +189,3 @@ func checkNothingPersonal(t *testing.T, l recon.Line) {
 		}
 	}
 }
-
