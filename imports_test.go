@@ -35,10 +35,11 @@ var importTable = map[string][]string{
 	"webhook/stripe":        {"webhook", "credit", "internal/psp/stripe"},
 	"webhook/fakepsp":       {},
 	"internal/psp/stripe":   {},
+	"internal/psp/paypal":   {},
 	"recon/stripe":          {"recon", "credit", "internal/psp/stripe"},
 	"recon/dlocal":          {"recon", "credit"},
 	"recon/adyen":           {"recon", "credit"},
-	"recon/paypal":          {"recon", "credit"},
+	"recon/paypal":          {"recon", "credit", "internal/psp/paypal"},
 	"mt5":                   {"credit"},
 	"mt5/fakemt5":           {},
 	"mt5/probe":             {"credit", "mt5"},
@@ -70,7 +71,7 @@ var technologies = map[string][]string{
 }
 
 // standardOnly are the packages that import the standard library and nothing else.
-var standardOnly = []string{"credit", "webhook/fakepsp", "mt5/fakemt5", "internal/psp/stripe"}
+var standardOnly = []string{"credit", "webhook/fakepsp", "mt5/fakemt5", "internal/psp/stripe", "internal/psp/paypal"}
 
 func TestImportsFollowTheTable(t *testing.T) {
 	t.Parallel()
