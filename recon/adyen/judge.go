@@ -76,8 +76,13 @@ func (f *file) statement() recon.Statement {
 	s := recon.Statement{
 		Digest: f.sheet.Digest(), Name: f.options.Name, Provider: f.options.Provider, Format: "adyen", Rows: f.rows,
 	}
-	if !f.sheet.Ended() {
+	switch {
+	case !f.sheet.Ended():
 		s.Incomplete = "the last row has no line end: the file may be cut there. Download it again"
+	case f.rows == 0:
+		s.Incomplete = "there is no row behind the header, and a batch has at least one: the file is cut. Download it again"
+	}
+	if s.Incomplete != "" {
 		f.problems.Add(f.sheet.Line(), "%s", s.Incomplete)
 	}
 	totals, open := f.batches.close()
