@@ -47,6 +47,7 @@ var importTable = map[string][]string{
 	"store/storetest":       {"credit", "recon", "store", "internal/desk", "internal/invariant"},
 	"credit":                {},
 	"recon":                 {"credit"},
+	"recon/report":          {"recon", "credit"},
 	".ci/testreport":        {},
 
 	// what proves the product: only tests import it, and internal/app when it is built with the tag faultpoints
@@ -65,6 +66,7 @@ var technologies = map[string][]string{
 	"go.etcd.io/bbolt":            {"store"},
 	"github.com/labstack/echo":    {"webhook", "internal/api", "internal/admin", "internal/console", "internal/app"},
 	"github.com/wneessen/go-mail": {"internal/alert"},
+	"github.com/xuri/excelize":    {"recon/report"},
 	"github.com/jackc/pgx":        {"internal/bench/pgpeer"},
 	"github.com/robfig/cron":      {"internal/app", "internal/cli"},
 	"github.com/rs/zerolog":       {"internal/app", "internal/cli"},
