@@ -38,6 +38,7 @@ var importTable = map[string][]string{
 	"internal/psp/paypal":   {},
 	"recon/stripe":          {"recon", "credit", "internal/psp/stripe"},
 	"recon/dlocal":          {"recon", "credit"},
+	"recon/checkout":        {"recon", "credit"},
 	"recon/adyen":           {"recon", "credit"},
 	"recon/paypal":          {"recon", "credit", "internal/psp/paypal"},
 	"mt5":                   {"credit"},

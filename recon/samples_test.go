@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"creditonce/credit"
 	"creditonce/recon"
 	"creditonce/recon/adyen"
+	"creditonce/recon/checkout"
+	"creditonce/recon/dlocal"
 	"creditonce/recon/paypal"
 )
 
@@ -29,6 +32,21 @@ type sample struct {
 
 func newAdyen(o recon.ReadOptions) recon.Reader  { return adyen.NewReader(o) }
 func newPayPal(o recon.ReadOptions) recon.Reader { return paypal.NewReader(o) }
+func newDLocal(o recon.ReadOptions) recon.Reader { return dlocal.NewReader(o) }
+
+// newCheckout is the reader of the second of a pair, which knows what the first one said: of a payout of 79.51 the rows are 79.50.
+func newCheckout(o recon.ReadOptions) recon.Reader {
+	cents := func(minor int64) func(string, string) credit.Amount {
+		return func(_, currency string) credit.Amount {
+			a, err := credit.Minor(minor, currency, 2)
+			if err != nil {
+				panic(err)
+			}
+			return a
+		}
+	}
+	return checkout.NewReader(o, checkout.Known{Payout: cents(79_51), Lines: cents(79_50)})
+}
 
 var samples = map[string]sample{
 	"adyen-payments_accounting_report_nyce.csv": {reader: newAdyen, refused: "settlement details report"},
@@ -43,6 +61,14 @@ var samples = map[string]sample{
 	},
 	"adyen-settlement_detail_report_emptynetcredit.csv":     {reader: newAdyen, lines: 1}, // a debt: no payout belongs to it
 	"adyen-settlement_detail_report_deposit_correction.csv": {reader: newAdyen, lines: 2},
+	// The rounding rest of one cent is a line of its own.
+	"checkout-settlement-breakdown.csv": {reader: newCheckout, lines: 9 + 1, agree: []string{"payout 00000003K599: 79.51 USD"}},
+	"checkout-payouts.csv":              {reader: newCheckout, lines: 1 + 1, agree: []string{"payout 00000003K599: 79.51 USD"}},
+	// Its totals are a payout line, and the rest of its net a line of its own.
+	"dlocal-settlement.csv": {
+		reader: newDLocal, lines: 1 + 6 + 1,
+		agree: []string{"gross of transfer 642926: 259.70 USD", "fees of transfer 642926: -80.22 USD", "payout of transfer 642926: 179.49 USD"},
+	},
 	"paypal-stl.csv": {
 		reader: newPayPal, lines: 5,
 		agree: []string{

@@ -1,0 +1,131 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"creditonce/credit"
+	"creditonce/recon"
+)
+
+// Known is what was imported before of one payout in one currency; unset amounts where nothing was. Whichever of the two reports comes second
+// lays the payout beside its lines. The zero value knows nothing: then the comparison does it.
+type Known struct {
+	Payout func(id, currency string) credit.Amount // what the payouts report states
+	Lines  func(id, currency string) credit.Amount // the sum of net of the breakdown's lines, with a booked rounding rest
+}
+
+// Reader reads one file of either report; the header tells which.
+type Reader struct {
+	options recon.ReadOptions
+	known   Known
+}
+
+// NewReader takes what the config knows about the provider's files, Merchant is the client entity id and Location the zone of times, and what
+// earlier files said.
+func NewReader(o recon.ReadOptions, known Known) *Reader { return &Reader{options: o, known: known} }
+
+// Read promises what [recon.Reader] says. A row whose net is not gross and deduction together refuses the file. The rest between a payout
+// and its lines, where it is rounding, becomes a LineRounding of the payout.
+func (r *Reader) Read(ctx context.Context, in io.Reader, emit func(recon.Line) error) (recon.Statement, error) {
+	f := &file{options: r.options, known: r.known, sheet: recon.NewSheet(r.options.Name, in, recon.Dialect{}), emit: emit}
+	if f.options.Merchant == "" {
+		f.options.Merchant = f.options.Provider.Account
+	}
+	row, err := f.open()
+	if err != nil {
+		return recon.Statement{}, err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return recon.Statement{}, err
+		}
+		record, err := f.sheet.Next()
+		if errors.Is(err, io.EOF) {
+			return f.finish()
+		}
+		if err == nil {
+			err = row(record)
+		}
+		if err != nil {
+			return recon.Statement{}, err
+		}
+	}
+}
+
+// file is one report while it is read.
+type file struct {
+	options    recon.ReadOptions
+	known      Known
+	sheet      *recon.Sheet
+	emit       func(recon.Line) error
+	batches    batches
+	totals     []recon.StatedTotal
+	covers     period
+	incomplete string
+	emitted    int
+	problems   recon.Problems
+}
+
+// open reads the header and returns what takes the rows of that report.
+func (f *file) open() (func(recon.Record) error, error) {
+	fields, err := f.sheet.Row()
+	if errors.Is(err, io.EOF) {
+		return nil, f.sheet.Fail(0, "has no header row")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(fields, func(name string) bool { return strings.TrimSpace(name) == colPayoutAmount }) {
+		return f.payout, f.sheet.Columns(fields, payoutColumns...)
+	}
+	return f.movement, f.sheet.Columns(fields, breakdownColumns...)
+}
+
+func (f *file) send(line recon.Line) error {
+	if err := f.emit(line); err != nil {
+		return err
+	}
+	f.emitted++
+	return nil
+}
+
+func (f *file) finish() (recon.Statement, error) {
+	for _, b := range f.batches.list {
+		if err := f.closeBatch(b); err != nil {
+			return recon.Statement{}, err
+		}
+	}
+	if !f.sheet.Ended() {
+		f.incomplete = "the last row has no line end: the file may be cut behind it; get it again"
+		f.problems.Add(f.sheet.Line(), "%s", f.incomplete)
+	}
+	return recon.Statement{
+		Digest: f.sheet.Digest(), Name: f.options.Name, Provider: f.options.Provider, Format: "checkout", From: f.covers.from, Until: f.covers.until,
+		Rows: f.emitted, Incomplete: f.incomplete, Totals: f.totals, Problems: f.problems.List(),
+	}, nil
+}
+
+// own refuses a row of another entity.
+func (f *file) own(r recon.Record) error {
+	if entity := r.Text(colEntity); entity != "" && f.options.Merchant != "" && entity != f.options.Merchant {
+		return r.Fail("belongs to another entity than the configured one (settlement.merchant): get the report of that entity alone")
+	}
+	return nil
+}
+
+// places are the decimals that Checkout.com's reports may have, whatever the currency.
+const places = 8
+
+// currency reads a currency and the decimals of its minor unit.
+func (f *file) currency(r recon.Record, column string) (code string, cents int, err error) {
+	code = strings.Clone(r.Text(column))
+	cents, known := f.options.Exponent(code)
+	if !known {
+		return "", 0, r.Fail("column %q is no currency whose decimals are known: name it in the provider's exponents", column)
+	}
+	return code, cents, nil
+}

@@ -1,0 +1,277 @@
+package checkout_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"creditonce/credit"
+	"creditonce/recon"
+	"creditonce/recon/checkout"
+)
+
+const breakdownHeader = "Client Entity ID,Client Entity Name,Processing Channel ID,Processing Channel Name,Type,Payment ID,Reference,Processed On,Available On," +
+	"Holding Currency,Payout ID,Gross In Holding Currency,Deduction In Holding Currency,Net In Holding Currency,Processing Fee In Holding Currency," +
+	"Scheme Fee In Holding Currency,Interchange In Holding Currency,Tax In Holding Currency,Reserve In Holding Currency,Processing Currency," +
+	"Gross In Processing Currency,FX Rate Applied,Payment Method\n"
+
+// The rows sum up to 138.304.
+const breakdown = breakdownHeader +
+	"ent_own,Firm,pc_1,Main,Charge,pay_a,dep-a-000000000000000001,2026-04-10T22:15:30.250,2026-04-13T00:00:00.000,EUR,PO77,100,-2.35,97.65,-1,-1.35,0,0,0,EUR,100,1,VISA\n" +
+	"ent_own,Firm,pc_1,Main,Charge,pay_b,dep-b-000000000000000002,2026-04-11T08:00:00.000,2026-04-13T00:00:00.000,EUR,PO77,92.5,-1.846,90.654,-1.846,0,0,0,0,USD,100,0.925,VISA\n" +
+	"ent_own,Firm,pc_1,Main,Charge,pay_c,dep-c-000000000000000003,2026-04-11T09:00:00.000,2026-04-13T00:00:00.000,EUR,PO77,0,-0.2,-0.2,-0.2,0,0,0,0,EUR,0,1,VISA\n" +
+	"ent_own,Firm,pc_1,Main,Refund,pay_a,dep-a-000000000000000001,2026-04-11T10:00:00.000,2026-04-13T00:00:00.000,EUR,PO77,-25,-0.3,-25.3,-0.3,0,0,0,0,EUR,-25,1,VISA\n" +
+	"ent_own,Firm,pc_1,Main,Chargeback,pay_z,dep-z-000000000000000009,2026-04-11T11:00:00.000,2026-04-13T00:00:00.000,EUR,PO77,-40,-15,-55,-15,0,0,0,0,EUR,-40,1,VISA\n" +
+	"ent_own,Firm,pc_1,Main,Chargeback,pay_y,dep-y-000000000000000008,2026-04-11T12:00:00.000,2026-04-13T00:00:00.000,EUR,PO77,33,0,33,0,0,0,0,0,EUR,33,1,VISA\n" +
+	"ent_own,Firm,pc_1,Main,Network Token Update,pay_a,,2026-04-11T13:00:00.000,2026-04-11T13:00:00.000,EUR,PO77,0,-0.5,-0.5,-0.5,0,0,0,0,,0,,VISA\n" +
+	"ent_own,Firm,pc_1,Main,Merchant Payout,,,2026-04-13T00:00:00.000,2026-04-13T00:00:00.000,EUR,PO77,0,-2,-2,0,0,0,0,0,EUR,0,1,\n"
+
+const payouts = "Client Entity ID,Client Entity Name,Holding Currency,Payout ID,Payout Date,Reporting Start Date,Reporting End Date,Payout Amount,Merchant Payout Fees,Payments\n" +
+	"ent_own,Firm,EUR,PO77,2026-04-13T02:00:00.000,2026-04-10T00:00:00.000,2026-04-13T00:00:00.000,138.30,-2,192.5\n"
+
+func options() recon.ReadOptions {
+	return recon.ReadOptions{Provider: recon.Provider{Label: "cko", Kind: "standard", Account: "cko-1"}, Name: "april.csv", Merchant: "ent_own"}
+}
+
+func read(t *testing.T, text string, known checkout.Known) (recon.Statement, []recon.Line, error) {
+	t.Helper()
+	var lines []recon.Line
+	st, err := checkout.NewReader(options(), known).Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
+		lines = append(lines, l)
+		return nil
+	})
+	return st, lines, err
+}
+
+func TestBreakdownTellsMovementsFromCosts(t *testing.T) {
+	t.Parallel()
+	st, lines, err := read(t, breakdown, checkout.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		kind            recon.LineType
+		gross, fee, net string
+		payment         string
+	}{
+		{recon.LinePayment, "100.00 EUR", "-2.35 EUR", "97.65 EUR", "pay_a"},
+		{recon.LinePayment, "100.00 USD", "-1.846 EUR", "90.654 EUR", "pay_b"},
+		{recon.LineFee, "no amount", "-0.20 EUR", "-0.20 EUR", "pay_c"},
+		{recon.LineRefund, "-25.00 EUR", "-0.30 EUR", "-25.30 EUR", "pay_a"},
+		{recon.LineChargeback, "-40.00 EUR", "-15.00 EUR", "-55.00 EUR", "pay_z"},
+		{recon.LineChargebackReversal, "33.00 EUR", "0.00 EUR", "33.00 EUR", "pay_y"},
+		{recon.LineFee, "no amount", "-0.50 EUR", "-0.50 EUR", "pay_a"},
+		{recon.LineFee, "no amount", "-2.00 EUR", "-2.00 EUR", ""},
+	} {
+		if i >= len(lines) {
+			t.Fatalf("%d lines", len(lines))
+		}
+		l := lines[i]
+		if l.Type != want.kind || l.Gross.String() != want.gross || l.Fee.String() != want.fee || l.Net.String() != want.net || l.Payment != want.payment ||
+			l.Batch != "PO77" || l.Row != i+2 {
+			t.Errorf("line %d: %+v", i, l)
+		}
+	}
+	if at := time.Date(2026, 4, 10, 22, 15, 30, 250e6, time.UTC); !lines[0].At.Equal(at) || lines[0].Code != "dep-a-000000000000000001" {
+		t.Errorf("first line %+v", lines[0])
+	}
+	if len(lines) != 8 || len(st.Problems) != 0 || len(st.Totals) != 0 || st.Incomplete != "" {
+		t.Errorf("%d lines, %+v", len(lines), st)
+	}
+}
+
+// list is the pair of reports as one list, without what a second import brings again.
+func list(t *testing.T, texts ...string) []string {
+	t.Helper()
+	var lines []recon.Line
+	seen := map[string]bool{}
+	known := checkout.Known{
+		Payout: func(id, currency string) credit.Amount {
+			for _, l := range lines {
+				if l.Type == recon.LinePayout && l.Batch == id && l.Net.Currency() == currency {
+					return l.Net.Neg()
+				}
+			}
+			return credit.Amount{}
+		},
+		Lines: func(id, currency string) (sum credit.Amount) {
+			for _, l := range lines {
+				if l.Type == recon.LinePayout || l.Batch != id || l.Net.Currency() != currency {
+					continue
+				}
+				net, err := credit.ParseAmount(l.Net.Decimal(), currency, 8)
+				if err == nil {
+					sum, err = sum.Add(net)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			return sum
+		},
+	}
+	for _, text := range texts {
+		st, got, err := read(t, text, known)
+		if err != nil || len(st.Problems) != 0 {
+			t.Fatalf("err %v, %+v", err, st)
+		}
+		for _, l := range got {
+			if !seen[l.NaturalKey()] {
+				lines = append(lines, l)
+			}
+			seen[l.NaturalKey()] = true
+		}
+	}
+	var out []string
+	for _, l := range lines {
+		out = append(out, string(l.Type)+" "+l.Movement+" "+l.Net.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestThePairIsOneListInEitherOrderAndTwice(t *testing.T) {
+	t.Parallel()
+	once := list(t, payouts, breakdown)
+	if !slices.Contains(once, "payout PO77 -138.30 EUR") || !slices.Contains(once, "rounding PO77 -0.004 EUR") || len(once) != 10 {
+		t.Fatalf("the pair: %q", once)
+	}
+	for name, texts := range map[string][]string{
+		"breakdown first": {breakdown, payouts},
+		"breakdown twice": {payouts, breakdown, breakdown},
+		"payouts twice":   {breakdown, payouts, payouts},
+		"all twice":       {breakdown, payouts, breakdown, payouts},
+	} {
+		if got := list(t, texts...); !slices.Equal(got, once) {
+			t.Errorf("%s: %q\nwant %q", name, got, once)
+		}
+	}
+}
+
+func TestPayoutThatIsNotTheSumOfItsLinesIsAProblem(t *testing.T) {
+	t.Parallel()
+	known := checkout.Known{Payout: func(string, string) credit.Amount {
+		a, err := credit.Minor(140_30, "EUR", 2)
+		if err != nil {
+			t.Error(err)
+		}
+		return a
+	}}
+	st, lines, err := read(t, breakdown, known)
+	if err != nil || len(st.Totals) != 1 || st.Totals[0].Agrees() || len(st.Problems) != 1 || len(lines) != 8 {
+		t.Fatalf("err %v, %d lines, %+v", err, len(lines), st)
+	}
+}
+
+func TestPayoutsReportSaysWhatItCovers(t *testing.T) {
+	t.Parallel()
+	st, lines, err := read(t, payouts, checkout.Known{})
+	if err != nil || len(lines) != 1 || len(st.Totals) != 0 {
+		t.Fatalf("err %v, %d lines, %+v", err, len(lines), st)
+	}
+	if !st.From.Equal(time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC)) || !st.Until.Equal(time.Date(2026, 4, 13, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("covers %s to %s", st.From, st.Until)
+	}
+	if l := lines[0]; l.Type != recon.LinePayout || l.Net.String() != "-138.30 EUR" || l.Batch != "PO77" || l.Gross.IsSet() {
+		t.Errorf("line %+v", l)
+	}
+}
+
+func TestRowsThatNobodyCanPlaceAreKeptAndAsked(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string][2]string{
+		"a new type":                {",Refund,", ",Instant Refund,"},
+		"a refund that brings":      {"-25,-0.3,-25.3,-0.3,0,0,0,0,EUR,-25", "25,-0.3,24.7,-0.3,0,0,0,0,EUR,25"},
+		"a payout row with a gross": {"PO77,0,-2,-2,0,0,0,0,0,EUR,0", "PO77,-10,-2,-12,0,0,0,0,0,EUR,-10"},
+	} {
+		st, lines, err := read(t, strings.Replace(breakdown, edit[0], edit[1], 1), checkout.Known{})
+		unknown := slices.ContainsFunc(lines, func(l recon.Line) bool { return l.Type == recon.LineUnknown })
+		if err != nil || !unknown || len(st.Problems) != 1 || len(lines) != 8 {
+			t.Errorf("%s: err %v, unknown %v, %+v", name, err, unknown, st.Problems)
+		}
+	}
+}
+
+func TestFilesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string][3]string{
+		"net is not gross and deduction": {breakdown, "97.65", "97.64"},
+		"a row of another entity":        {breakdown, "ent_own,Firm,pc_1,Main,Refund", "ent_other,Firm,pc_1,Main,Refund"},
+		"another direction when paid":    {breakdown, "USD,100,0.925", "USD,-100,0.925"},
+		"a fraction of a cent paid":      {breakdown, "USD,100,0.925", "USD,100.001,0.925"},
+		"nine decimals":                  {breakdown, "-1.846,90.654", "-1.846000001,90.653999999"},
+		"a renamed column":               {breakdown, "Net In Holding Currency", "Net"},
+		"a doubled column":               {breakdown, "Tax In Holding Currency", "Net In Holding Currency"},
+		"a decimal comma":                {breakdown, "92.5,", "\"92,5\","},
+		"no time":                        {breakdown, "2026-04-11T10:00:00.000,", ","},
+		"a currency that nobody knows":   {breakdown, "EUR,PO77,92.5", "EUQ,PO77,92.5"},
+		"a payout without an id":         {payouts, "PO77", ""},
+		"a payout of another entity":     {payouts, "ent_own", "ent_other"},
+		"a payout without an amount":     {payouts, "138.30", ""},
+		"a period that ends first":       {payouts, "2026-04-10T00", "2026-04-20T00"},
+		"nothing":                        {payouts, payouts, ""},
+	} {
+		text := strings.Replace(c[0], c[1], c[2], 1)
+		_, _, err := read(t, text, checkout.Known{})
+		if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Name != "april.csv" {
+			t.Errorf("%s: err %v, want a FileError", name, err)
+		}
+	}
+}
+
+func TestWhatTheCallerReturnsComesBackAsItIs(t *testing.T) {
+	t.Parallel()
+	full := errors.New("the disk is full")
+	for _, text := range []string{breakdown, payouts} {
+		calls := 0
+		_, err := checkout.NewReader(options(), checkout.Known{}).Read(t.Context(), strings.NewReader(text), func(recon.Line) error {
+			calls++
+			return full
+		})
+		if !errors.Is(err, full) || calls != 1 {
+			t.Errorf("err %v after %d calls", err, calls)
+		}
+	}
+}
+
+// The breakdown has no trailer. A cut inside a row is noticed by the file itself, one between rows by the payout that is known.
+func TestNoCutIsSilent(t *testing.T) {
+	t.Parallel()
+	known := checkout.Known{Payout: func(string, string) credit.Amount {
+		a, err := credit.Minor(138_30, "EUR", 2)
+		if err != nil {
+			t.Error(err)
+		}
+		return a
+	}}
+	for at := range len(breakdown) {
+		st, lines, err := read(t, breakdown[:at], known)
+		inside := at > 0 && breakdown[at-1] != '\n'
+		if err == nil && len(st.Problems) == 0 && len(lines) > 0 && (inside || len(lines) < 9) {
+			t.Fatalf("cut at byte %d: %d lines and nothing is said", at, len(lines))
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(breakdown)
+	f.Add(payouts)
+	f.Add("\xef\xbb\xbf" + breakdown)
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := 0
+		st, err := checkout.NewReader(options(), checkout.Known{}).Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
+			if lines++; !l.Net.IsSet() || l.At.IsZero() || l.Type == recon.LineRounding {
+				t.Fatalf("line %+v", l)
+			}
+			return nil
+		})
+		if fault := (*recon.FileError)(nil); err != nil && !errors.As(err, &fault) {
+			t.Fatalf("another error than a FileError: %v", err)
+		}
+		if err == nil && (st.Rows != lines || lines > strings.Count(text, "\n")+strings.Count(text, "\r")+1) {
+			t.Fatalf("%d lines, Rows %d", lines, st.Rows)
+		}
+	})
+}
