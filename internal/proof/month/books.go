@@ -66,52 +66,99 @@ func (c *column) close() Column {
 	}
 }
 
-type sheet struct {
-	ours, theirs *column
-	off          *big.Int
+// entry is one movement in the books: what it is about (of a refund or chargeback positive, of one that comes back negative) and when.
+type entry struct {
+	page   pageKey
+	theirs bool
+	flow   flow
+	amount *big.Int
+	at     time.Time
 }
 
-// books are kept while the month is made: every story says what it moved, on which column and when.
+// cost is what a provider took by one line; negative is a cost.
+type cost struct {
+	provider, currency string
+	amount             *big.Int
+	at                 time.Time
+}
+
+// books are kept while the month is made: every story enters what it moved. They can be closed for any days.
 type books struct {
-	from, until time.Time
-	pages       map[pageKey]*sheet
+	entries []entry
+	costs   []cost
 }
 
-func newBooks(from, until time.Time) *books {
-	return &books{from: from, until: until, pages: map[pageKey]*sheet{}}
+// post enters a movement.
+func (b *books) post(p pageKey, theirs bool, f flow, amount *big.Int, at time.Time) {
+	b.entries = append(b.entries, entry{p, theirs, f, amount, at})
 }
 
-func (b *books) page(k pageKey) *sheet {
-	p := b.pages[k]
-	if p == nil {
-		p = &sheet{ours: newColumn(), theirs: newColumn(), off: new(big.Int)}
-		b.pages[k] = p
-	}
-	return p
-}
-
-// post books one movement on one column. amount is what the movement is about; of a refund or chargeback it is positive, of one that
-// comes back negative. What moved before the first day is in the opening, what moved after the last is not in the books.
-func (b *books) post(c *column, f flow, amount *big.Int, at time.Time) {
+// count adds an entry to its column: to the opening where it lies before the first day.
+func (c *column) count(e entry, from time.Time) {
 	switch {
-	case !at.Before(b.until):
-	case at.Before(b.from) && f == credited:
-		c.opening.Add(c.opening, amount)
-	case at.Before(b.from):
-		c.opening.Sub(c.opening, amount)
+	case !e.at.Before(from):
+		c.moved[e.flow].Add(c.moved[e.flow], e.amount)
+	case e.flow == credited:
+		c.opening.Add(c.opening, e.amount)
 	default:
-		c.moved[f].Add(c.moved[f], amount)
+		c.opening.Sub(c.opening, e.amount)
 	}
 }
 
-// close gives all pages, sorted by side, provider and currency.
-func (b *books) close() []Page {
-	out := make([]Page, 0, len(b.pages))
-	for k, p := range b.pages {
+// Pages closes the books for the days of [from, until), UTC: sorted by side, provider and currency, without pages on which nothing stands.
+func (m *Month) Pages(from, until time.Time) []Page {
+	type pair struct {
+		ours, theirs *column
+		off          *big.Int
+	}
+	pages := map[pageKey]*pair{}
+	page := func(k pageKey) *pair {
+		if pages[k] == nil {
+			pages[k] = &pair{newColumn(), newColumn(), new(big.Int)}
+		}
+		return pages[k]
+	}
+	for _, e := range m.books.entries {
+		if !e.at.Before(until) {
+			continue
+		}
+		if e.theirs {
+			page(e.page).theirs.count(e, from)
+		} else {
+			page(e.page).ours.count(e, from)
+		}
+	}
+	for _, e := range m.Expected(until) {
+		if e.Key.Class != recon.PayoutDifference { // it compares a statement with itself
+			off := page(pageKey{e.Side, e.Provider, e.Currency}).off
+			off.Add(off, e.Off)
+		}
+	}
+	out := make([]Page, 0, len(pages))
+	for k, p := range pages {
 		out = append(out, Page{k.side, k.provider, k.currency, p.ours.close(), p.theirs.close(), p.off})
 	}
 	slices.SortFunc(out, func(a, b Page) int {
 		return cmp.Or(cmp.Compare(a.Side, b.Side), cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Currency, b.Currency))
 	})
+	return out
+}
+
+// Account names what a provider took in one currency.
+type Account struct{ Provider, Currency string }
+
+// Costs are what the providers took over the days of [from, until), in 10^-18 of the currency; negative is a cost.
+func (m *Month) Costs(from, until time.Time) map[Account]*big.Int {
+	out := map[Account]*big.Int{}
+	for _, c := range m.books.costs {
+		if c.at.Before(from) || !c.at.Before(until) {
+			continue
+		}
+		k := Account{c.provider, c.currency}
+		if out[k] == nil {
+			out[k] = new(big.Int)
+		}
+		out[k].Add(out[k], c.amount)
+	}
 	return out
 }

@@ -26,7 +26,7 @@ type builder struct {
 	deals  []*recon.Deal
 	serial int
 	ticket uint64
-	books  *books
+	books  books
 	items  []Expected
 	open   map[batchKey]*batch
 	order  []*batch // in the order in which they were opened
@@ -206,35 +206,29 @@ func (b *builder) bookMT5(row *recon.Row, at time.Time) {
 
 func (b *builder) oursMT5(row *recon.Row, at time.Time) {
 	f, back := flowOf(row.Kind)
-	page := b.books.page(pageKey{recon.SideMT5, row.Provider, row.Amount.Currency()})
-	b.books.post(page.ours, f, turned(Exact(row.Amount), back), at)
+	b.books.post(pageKey{recon.SideMT5, row.Provider, row.Amount.Currency()}, false, f, turned(Exact(row.Amount), back), at)
 }
 
 // theirsMT5 books what a deal moved; value is positive.
 func (b *builder) theirsMT5(label string, kind credit.Kind, value *big.Int, currency string, at time.Time) {
 	f, back := flowOf(kind)
-	page := b.books.page(pageKey{recon.SideMT5, label, currency})
-	b.books.post(page.theirs, f, turned(value, back), at)
+	b.books.post(pageKey{recon.SideMT5, label, currency}, true, f, turned(value, back), at)
 }
 
 // ours and theirs book a movement on the provider's side; minor is positive.
 func (b *builder) ours(p *payment, f flow, minor int64, at time.Time) {
 	if listed(p.prov) {
-		b.books.post(b.providerPage(p).ours, f, p.coin.exact(minor), at)
+		b.books.post(pageKey{recon.SideProvider, p.prov.Label, p.coin.code}, false, f, p.coin.exact(minor), at)
 	}
 }
 
 func (b *builder) theirs(p *payment, f flow, minor int64, at time.Time) {
-	b.books.post(b.providerPage(p).theirs, f, p.coin.exact(minor), at)
+	b.books.post(pageKey{recon.SideProvider, p.prov.Label, p.coin.code}, true, f, p.coin.exact(minor), at)
 }
 
 func (b *builder) both(p *payment, f flow, minor int64, at time.Time) {
 	b.ours(p, f, minor, at)
 	b.theirs(p, f, minor, at)
-}
-
-func (b *builder) providerPage(p *payment) *sheet {
-	return b.books.page(pageKey{recon.SideProvider, p.prov.Label, p.coin.code})
 }
 
 func turned(v *big.Int, back bool) *big.Int {

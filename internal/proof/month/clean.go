@@ -20,9 +20,9 @@ type tale struct {
 func cleanTales() []tale {
 	return []tale{
 		{700, (*builder).plain, nil},
-		{50, (*builder).captures, listed},
-		{40, (*builder).parts, listed},
-		{15, (*builder).partsApart, listed},
+		{50, (*builder).captures, capturesApart},
+		{40, (*builder).parts, capturesApart},
+		{15, (*builder).partsApart, capturesApart},
 		{50, (*builder).refunds, func(p *provider) bool { return p.has(recon.LineRefund) }},
 		{12, (*builder).returnedRefund, func(p *provider) bool { return p.has(recon.LineRefundReversal) }},
 		{15, (*builder).lostDispute, func(p *provider) bool { return p.has(recon.LineChargeback) }},
@@ -35,6 +35,9 @@ func cleanTales() []tale {
 		{11, (*builder).withdrawal, nil},
 	}
 }
+
+// capturesApart tells that one payment can have several captures there: PayPal's captures are payments of their own.
+func capturesApart(p *provider) bool { return listed(p) && p.Kind != "paypal" }
 
 // plain: paid, credited, settled.
 func (b *builder) plain(p *payment) {
@@ -81,7 +84,7 @@ func (b *builder) parts(p *payment) {
 	lines := b.settle(p, cut...)
 	var first *recon.Row
 	for i, minor := range cut {
-		part := p.prov.movementID(b.r, recon.LinePayment, b.serial+100+i)
+		part := b.movement(p, recon.LinePayment, p.at.Add(time.Duration(i)*time.Second))
 		if lines != nil {
 			part = lines[i].Movement
 		}
@@ -115,8 +118,7 @@ func (b *builder) partsApart(p *payment) {
 		b.both(p, credited, p.minor+q.minor, latest(one[0], two[0]))
 		return
 	}
-	b.serial++
-	later := b.done(&q, credit.KindDeposit, p.prov.movementID(b.r, recon.LinePayment, b.serial), q.minor)
+	later := b.done(&q, credit.KindDeposit, b.movement(&q, recon.LinePayment, q.at), q.minor)
 	b.both(p, credited, p.minor, latest(one...))
 	b.unsettled(&q, later, q.minor)
 }
@@ -138,8 +140,7 @@ func (b *builder) reversal(p *payment, t recon.LineType, kind credit.Kind, minor
 		return
 	}
 	line := b.move(&q, t, -minor, q.at)
-	part := p.prov.movementID(b.r, t, b.serial+1)
-	b.serial++
+	part := b.movement(p, t, q.at)
 	if line != nil {
 		part = line.Movement
 	}

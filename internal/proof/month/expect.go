@@ -8,7 +8,7 @@ import (
 	"creditonce/recon"
 )
 
-// Expected is one item that a comparison of the month must give, and why. Matched items are not expected one by one.
+// Expected is one item that a comparison of the month must give, and why.
 type Expected struct {
 	Key      recon.Key
 	Side     recon.Side
@@ -19,17 +19,22 @@ type Expected struct {
 	Story    string // what was planted, for the message of a test
 }
 
-// expect notes an item, and books what it makes the sides differ by. What happens after the last day of the month is not found yet.
-func (b *builder) expect(story string, e Expected) {
-	if !e.At.Before(b.until) {
-		return
+// Expected are the items that a comparison of days that end at until must give beside the plainly matched ones, sorted by class and entity.
+// Whatever happened before until and is not explained is among them, be it older than the days that are compared.
+func (m *Month) Expected(until time.Time) []Expected {
+	var out []Expected
+	for _, e := range m.expected {
+		if e.At.Before(until) {
+			out = append(out, e)
+		}
 	}
+	return out
+}
+
+// expect notes an item.
+func (b *builder) expect(story string, e Expected) {
 	e.Story = story
 	b.items = append(b.items, e)
-	if e.Key.Class != recon.PayoutDifference { // it compares a statement with itself
-		page := b.books.page(pageKey{e.Side, e.Provider, e.Currency})
-		page.off.Add(page.off, e.Off)
-	}
 }
 
 // expectPayment notes an item of the provider's side about a payment: of its row, where it has one.

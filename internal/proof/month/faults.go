@@ -38,7 +38,7 @@ func providerFaults() []fault {
 // lostWebhook: settled, and no row knows of it. Some in several captures.
 func (b *builder) lostWebhook(p *payment) {
 	cut := []int64{p.minor}
-	if b.r.IntN(3) == 0 {
+	if b.r.IntN(3) == 0 && capturesApart(p.prov) {
 		cut = b.split(p.minor)
 	}
 	lines := b.settle(p, cut...)

@@ -66,7 +66,7 @@ func providers() []*provider {
 		},
 		{
 			Provider: recon.Provider{Label: "latam", Kind: "dlocal", Account: "648"}, share: 10, coins: []coin{real}, net: dollar, places: 6,
-			delay: 4 * day, spread: 3 * day, daily: 5, usual: 10 * day,
+			delay: 4 * day, spread: 3 * day, daily: 0, usual: 10 * day,
 			words: words{
 				recon.LinePayment: "PAYMENT", recon.LineRefund: "REFUND", recon.LineChargeback: "CHARGEBACK", recon.LineFee: "SETTLEMENT_FEE",
 				recon.LineAdjustment: "ADJUSTMENT", recon.LinePayout: "HEADER", recon.LineUnknown: "TIDE",
@@ -174,15 +174,13 @@ func (p *provider) paymentID(r *rand.Rand, serial int) string {
 }
 
 // movementID makes the id of a capture, refund or dispute.
-func (p *provider) movementID(r *rand.Rand, t recon.LineType, serial int) string {
+func (p *provider) movementID(r *rand.Rand, serial int) string {
 	tail := fmt.Sprintf("%07d", serial)
 	switch p.Kind {
 	case "stripe":
 		return "txn_3" + letters(r, mixed, 14) + tail
 	case "checkout":
 		return "act_" + letters(r, "abcdefghijklmnopqrstuvwxyz234567", 18) + tail
-	case "dlocal":
-		return map[recon.LineType]string{recon.LineRefund: "R-", recon.LineChargeback: "C-"}[t] + "648-" + tail
 	default:
 		return letters(r, upper, 9) + tail
 	}

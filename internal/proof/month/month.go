@@ -41,12 +41,12 @@ type Month struct {
 	Rows  []recon.Row
 	Deals []recon.Deal
 
-	Expected []Expected // every item that is not plainly matched, sorted by class and entity
-	Pages    []Page     // the books, sorted by side, provider, currency
-	Nights   []Night
+	Nights []Night
 
-	batches []*batch
-	provs   []*provider
+	expected []Expected
+	books    books
+	batches  []*batch
+	provs    []*provider
 }
 
 // Night is a payment of 23:30 UTC, when UTC and the business zone have different dates.
@@ -68,11 +68,13 @@ func Make(plan Plan) *Month {
 	b.manualDeals(plan.Payments / 50)
 	b.accountLines()
 	b.payouts(plan.Faults)
-	m := &Month{Plan: plan, Rules: b.rules(), Expected: b.items, Pages: b.books.close(), Nights: nights, batches: b.order, provs: b.provs}
-	slices.SortFunc(m.Expected, func(x, y Expected) int {
+	b.withdrawals()
+	m := &Month{Plan: plan, Rules: b.rules(), Nights: nights, expected: b.items, batches: b.order, provs: b.provs}
+	slices.SortFunc(m.expected, func(x, y Expected) int {
 		return cmp.Or(cmp.Compare(x.Key.Class, y.Key.Class), cmp.Compare(x.Key.Entity, y.Key.Entity))
 	})
 	b.evidence()
+	m.books = b.books
 	m.Lines, m.Rows, m.Deals = spread(b.r, b.lines), spread(b.r, b.rows), spread(b.r, b.deals)
 	return m
 }
@@ -98,7 +100,7 @@ func newBuilder(plan Plan) *builder {
 	from, until := plan.Season.days()
 	b := &builder{
 		r: rand.New(rand.NewPCG(plan.Seed, 0x6d6f6e7468)), provs: providers(), from: from, until: until, read: until.Add(7 * time.Hour),
-		deals0: from.AddDate(0, 0, -3), ticket: 7_000_000, books: newBooks(from, until), open: map[batchKey]*batch{},
+		deals0: from.AddDate(0, 0, -3), ticket: 7_000_000, open: map[batchKey]*batch{},
 	}
 	b.logins = makeLogins(b.r, 200+plan.Payments/20)
 	return b
@@ -181,7 +183,7 @@ func (b *builder) rules() recon.Rules {
 	return out
 }
 
-// evidence says of every line where it stands: the statement of its batch or day, and the row in it.
+// evidence says of every line where it stands, the statement of its batch or day and the row in it, and books what it costs.
 func (b *builder) evidence() {
 	rows := map[string]int{}
 	for _, l := range b.lines {
@@ -189,5 +191,8 @@ func (b *builder) evidence() {
 		sum := sha256.Sum256([]byte(name))
 		rows[name]++
 		l.Digest, l.Row = hex.EncodeToString(sum[:]), rows[name]+1
+		if l.Type != recon.LineUnknown && l.Fee.IsSet() {
+			b.books.costs = append(b.books.costs, cost{l.Provider.Label, l.Fee.Currency(), Exact(l.Fee), moment(l)})
+		}
 	}
 }

@@ -95,10 +95,9 @@ func (b *builder) move(p *payment, t recon.LineType, minor int64, at time.Time) 
 
 // line writes one line of the payment, with what it costs, into its batch.
 func (b *builder) line(p *payment, t recon.LineType, minor int64, at, booked time.Time) *recon.Line {
-	b.serial++
 	net := p.prov.balance(p.coin)
 	l := &recon.Line{
-		Provider: p.prov.Provider, Type: t, Word: p.prov.words[t], Payment: p.id, Movement: p.prov.movementID(b.r, t, b.serial), Code: p.code,
+		Provider: p.prov.Provider, Type: t, Word: p.prov.words[t], Payment: p.id, Movement: b.movement(p, t, at), Code: p.code,
 		At: at, SettledAt: booked,
 	}
 	if p.prov.Kind == "paypal" {
@@ -115,6 +114,15 @@ func (b *builder) line(p *payment, t recon.LineType, minor int64, at, booked tim
 		b.costApart(l, net)
 	}
 	return l
+}
+
+// movement makes the id of a movement. dLocal has none: its file tells two movements of a payment apart by their times.
+func (b *builder) movement(p *payment, t recon.LineType, at time.Time) string {
+	if p.prov.Kind == "dlocal" {
+		return p.id + " " + at.Format(time.DateTime)
+	}
+	b.serial++
+	return p.prov.movementID(b.r, b.serial)
 }
 
 // enter adds the line to the batch and to the list.
@@ -196,7 +204,10 @@ func (b *builder) accountLines() {
 func (b *builder) payouts(faults int) {
 	slices.SortFunc(b.order, func(x, y *batch) int { return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.id, y.id)) })
 	for i, t := range b.order {
-		paid := t.at.Add(10 * time.Second)
+		paid := t.at
+		if t.prov.daily < 0 {
+			paid = paid.Add(10 * time.Second)
+		}
 		if !paid.Before(b.read) {
 			continue
 		}
@@ -211,6 +222,21 @@ func (b *builder) payouts(faults int) {
 		}
 		if rest := b.payout(t, paid, off); wrong {
 			b.expectPayout(t, paid, rest)
+		}
+	}
+}
+
+// withdrawals takes some of the wallet's balances to the bank every week. They are no batch: what they pay stands nowhere.
+func (b *builder) withdrawals() {
+	p := b.byLabel("wallet")
+	for at := b.from.Add(15 * time.Hour); at.Before(b.read); at = at.AddDate(0, 0, 7) {
+		for _, c := range p.coins {
+			b.serial++
+			net := p.balance(c)
+			b.lines = append(b.lines, &recon.Line{
+				Provider: p.Provider, Type: recon.LinePayout, Word: p.words[recon.LinePayout], Movement: p.movementID(b.r, b.serial),
+				Net: net.amount(-exchange(100_000+b.r.Int64N(5_000_000), dollar, net)), At: at,
+			})
 		}
 	}
 }
