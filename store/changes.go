@@ -139,6 +139,9 @@ func stageTasks(w *writer, open []credit.Task, closing []credit.TaskClose) (effe
 		if err := tasks.stage(w, t, after); err != nil {
 			return effects{}, err
 		}
+		if err := stageAccepted(w, after); err != nil {
+			return effects{}, err
+		}
 		out.closed = append(out.closed, after)
 	}
 	opened := map[credit.TaskKey]bool{}

@@ -302,6 +302,9 @@ func stageDesk(w *writer, c desk.Changes) error {
 			return err
 		}
 		if prior.IsOpen() && !c.Task.IsOpen() {
+			if err := stageAccepted(w, *c.Task); err != nil {
+				return err
+			}
 			if err := stageNotices(w, credit.TaskNotices(nil, []credit.Task{*c.Task})); err != nil {
 				return err
 			}

@@ -100,7 +100,7 @@ func raise(tx *bolt.Tx, version int) (err error) {
 			return err
 		}
 	}
-	for _, name := range bucketNames() {
+	for _, name := range bucketNames() { // the step from version 2 to 3 is this alone: the tables of reconciliation begin empty
 		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
 			return fmt.Errorf("bucket %q: %w", name, err)
 		}

@@ -204,7 +204,7 @@ func TestOpen_RefusesWithAClearMessage(t *testing.T) {
 		{"missing", func(*testing.T, string) {}, no, "there is no store"},
 		{"new with odd settings", func(*testing.T, string) {}, odd, "environment (live or test)"},
 		{"of another program", foreign, no, "of another program"},
-		{"newer", schema(3), no, "schema version 3, this program knows version 2: start the program version that wrote it"},
+		{"newer", schema(4), no, "schema version 4, this program knows version 3: start the program version that wrote it"},
 		{"older", schema(-1), no, "version 1 is the first that exists"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,11 +8,12 @@ import (
 )
 
 // schemaVersion is the layout that this file describes. A store of another one is not opened.
-const schemaVersion = 2
+const schemaVersion = 3
 
-// Buckets that are no table. Every other bucket is named in a table below, in schema_desk.go or in outbox.go; no other file names one.
+// Buckets that are no table. Every other bucket is named in a table below, in schema_desk.go, in schema_recon.go or in outbox.go; no other
+// file names one.
 const (
-	bucketMeta     = "meta"     // "schema", "settings" and "claims"
+	bucketMeta     = "meta"     // "schema", "settings", "claims" and "recon"
 	bucketBodies   = "bodies"   // event number -> body, zstd
 	bucketCounters = "counters" // table, label -> how many rows are counted there
 )
@@ -21,6 +22,7 @@ var (
 	metaSchema   = []byte("schema")
 	metaSettings = []byte("settings")
 	metaClaims   = []byte("claims") // since version 2: how many claims were ever made
+	metaRecon    = []byte("recon")  // since version 3: how far complete runs have come; missing before the first
 )
 
 // events: number -> event without its body. Append-only.
@@ -272,7 +274,7 @@ func bucketNames() []string {
 	for _, t := range []interface{ buckets() []string }{events, credits, history, deposits, accounts, tasks, answers, anchors, people, proposals, records, apiKeys, outbox, channels} {
 		names = append(names, t.buckets()...)
 	}
-	return names
+	return append(names, reconBuckets()...)
 }
 
 func messageKey(provider, message string) []byte { return key(nil).text(provider).text(message) }

@@ -89,6 +89,7 @@ func (v *verifier) run() error {
 		func() error { return verifyTable(v, anchors, nil) },
 		v.verifyDesk,
 		v.verifyOutbox,
+		v.verifyRecon,
 		v.checkCounters,
 	}
 	for _, step := range steps {

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"bytes"
+
+	bolt "go.etcd.io/bbolt"
+
+	"creditonce/credit"
+	"creditonce/recon"
+)
+
+// verifyRecon checks what reconciliation stored: the tables and their indexes, and that statements, lines, repeats, runs, items, discrepancies
+// and tasks fit together.
+func (v *verifier) verifyRecon() error {
+	steps := []func() error{
+		func() error { return verifyTable(v, statements, v.crossStatement) },
+		func() error { return verifyTable(v, lines, v.crossLine) },
+		func() error { return verifyTable(v, repeats, v.crossRepeat) },
+		func() error { return verifyTable(v, runs, v.crossRun) },
+		func() error { return verifyTable(v, runDays, v.crossRunDay) },
+		func() error { return verifyTable(v, findings, v.crossFinding) },
+		func() error { return verifyTable(v, discrepancies, v.crossDiscrepancy) },
+		v.checkStanding,
+		func() error {
+			return v.snapshot("reconciliation", func(tx *bolt.Tx) error {
+				if _, err := lastComplete(tx); err != nil {
+					v.fault(bucketMeta, metaRecon, err)
+				}
+				return nil
+			})
+		},
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crossStatement counts a finished statement's lines and repeats.
+func (v *verifier) crossStatement(tx *bolt.Tx, s keptStatement) error {
+	if s.State != statementComplete {
+		return nil // being added or removed: the counts are behind
+	}
+	prefix := idKey(uint64(s.Imported.ID))
+	if n := countKeys(tx, lineByPlace.bucket, prefix); n != s.Imported.Stored {
+		v.find("bucket %q: statement %d counts %d lines, there are %d", statements.bucket, s.Imported.ID, s.Imported.Stored, n)
+	}
+	if n := countKeys(tx, repeats.bucket, prefix); n != s.Imported.Duplicates {
+		v.find("bucket %q: statement %d counts %d repeated lines, there are %d", statements.bucket, s.Imported.ID, s.Imported.Duplicates, n)
+	}
+	if s.lines() != s.Imported.Statement.Rows || s.Contradicts > s.Imported.Stored {
+		v.find("bucket %q: statement %d has %d lines, %d of them contradicting, and says that it has %d",
+			statements.bucket, s.Imported.ID, s.lines(), s.Contradicts, s.Imported.Statement.Rows)
+	}
+	return nil
+}
+
+// crossLine sees that a line belongs to its statement, and that what it contradicts is there.
+func (v *verifier) crossLine(tx *bolt.Tx, l keptLine) error {
+	s, err := statements.get(tx, idKey(uint64(l.Statement)))
+	if err != nil {
+		return nil //nolint:nilerr // the statements' own walk names it
+	}
+	if s == nil || !s.of(l.Line.Provider) || l.Line.Digest != s.Imported.Statement.Digest || l.Position < 1 || l.Position > s.lines() {
+		v.find("bucket %q: line %d is none of statement %d", lines.bucket, l.ID, l.Statement)
+		return nil
+	}
+	if l.Contradicts != 0 {
+		earlier, err := lines.get(tx, idKey(l.Contradicts))
+		if err != nil {
+			return nil //nolint:nilerr // that line's own turn names it
+		}
+		if earlier == nil || l.Contradicts >= l.ID || !bytes.Equal(movementKey(earlier.Line), movementKey(l.Line)) {
+			v.find("bucket %q: line %d contradicts line %d, which is of no such movement", lines.bucket, l.ID, l.Contradicts)
+		}
+	}
+	return nil
+}
+
+// crossRepeat sees that the repeated line is one of an earlier, finished statement.
+func (v *verifier) crossRepeat(tx *bolt.Tx, r repeat) error {
+	s, err := statements.get(tx, idKey(uint64(r.Statement)))
+	if err != nil {
+		return nil //nolint:nilerr // the statements' own walk names it
+	}
+	l, err := lines.get(tx, idKey(r.Line))
+	if err != nil {
+		return nil //nolint:nilerr // the lines' own walk names it
+	}
+	if s == nil || l == nil || l.Statement == r.Statement || r.Position < 1 || r.Position > s.lines() {
+		v.find("bucket %q: statement %d repeats line %d, and one of them does not exist or they are the same", repeats.bucket, r.Statement, r.Line)
+		return nil
+	}
+	if tx.Bucket([]byte(lineByPlace.bucket)).Get(idKey2(uint64(r.Statement), uint64(r.Position))) != nil {
+		v.find("bucket %q: position %d of statement %d is both a line of its own and a repeat", repeats.bucket, r.Position, r.Statement)
+	}
+	return nil
+}
+
+// crossRun counts a finished run's items and days.
+func (v *verifier) crossRun(tx *bolt.Tx, r keptRun) error {
+	if !r.Finished {
+		return nil
+	}
+	if r.Run.Findings != r.Saved {
+		v.find("bucket %q: run %d has %d findings, %d were saved", runs.bucket, r.Run.ID, r.Run.Findings, r.Saved)
+	}
+	if n := countKeys(tx, findings.bucket, idKey(uint64(r.Run.ID))); n != r.Saved && !r.Run.Purged {
+		v.find("bucket %q: run %d saved %d findings, there are %d", runs.bucket, r.Run.ID, r.Saved, n)
+	}
+	for day := range r.Run.First.Through(r.Run.Last) {
+		d, err := runDays.get(tx, runDays.key(runDay{Day: day, Run: r.Run.ID}))
+		if err != nil {
+			return nil //nolint:nilerr // the days' own walk names it
+		}
+		if d == nil || d.Complete != (r.Run.State == recon.RunComplete) {
+			v.find("bucket %q: run %d (%s) is not listed so under %s", runDays.bucket, r.Run.ID, r.Run.State, day)
+		}
+	}
+	if s := r.Run.SignOff; s != nil && (s.By == "" || r.Run.State != recon.RunComplete) {
+		v.find("bucket %q: run %d is signed, and it is incomplete or nobody has signed it", runs.bucket, r.Run.ID)
+	}
+	return nil
+}
+
+func (v *verifier) crossRunDay(tx *bolt.Tx, d runDay) error {
+	r, err := runs.get(tx, idKey(uint64(d.Run)))
+	if err != nil {
+		return nil //nolint:nilerr // the runs' own walk names it
+	}
+	if r == nil || !r.Finished || d.Day < r.Run.First || d.Day > r.Run.Last {
+		v.find("bucket %q: %s is listed for run %d, which does not cover it", runDays.bucket, d.Day, d.Run)
+	}
+	return nil
+}
+
+func (v *verifier) crossFinding(tx *bolt.Tx, f finding) error {
+	r, err := runs.get(tx, idKey(uint64(f.Run)))
+	if err != nil {
+		return nil //nolint:nilerr // the runs' own walk names it
+	}
+	if r == nil || f.Position < 1 || f.Position > r.Saved {
+		v.find("bucket %q: item %d is none of run %d", findings.bucket, f.Position, f.Run)
+	}
+	return nil
+}
+
+// crossDiscrepancy sees that a discrepancy is open exactly as long as its task is.
+func (v *verifier) crossDiscrepancy(tx *bolt.Tx, d recon.Discrepancy) error {
+	t, err := tasks.get(tx, idKey(uint64(d.Task)))
+	if err != nil {
+		return nil //nolint:nilerr // the tasks' own walk names it
+	}
+	switch {
+	case t == nil || t.Key() != recon.TaskKeyOf(d.Key):
+		v.find("bucket %q: %s of %s has task %d, which is about something else", discrepancies.bucket, d.Key.Class, d.Key.Entity, d.Task)
+	case t.IsOpen() != (d.State == recon.DiscrepancyOpen):
+		v.find("bucket %q: %s of %s is %s, and whether its task %d is open says otherwise", discrepancies.bucket, d.Key.Class, d.Key.Entity, d.State, d.Task)
+	}
+	return nil
+}
+
+// checkStanding sees that each open task about a difference belongs to an open discrepancy.
+func (v *verifier) checkStanding() error {
+	return v.walk(taskOpen.bucket, func(tx *bolt.Tx, _, id []byte) {
+		t, err := tasks.get(tx, id)
+		if err != nil || t == nil {
+			return // the tasks' own walk names it
+		}
+		v.crossOpenTask(tx, *t)
+	})
+}
+
+func (v *verifier) crossOpenTask(tx *bolt.Tx, t credit.Task) {
+	k, ok := recon.KeyOfTask(t)
+	if !ok {
+		return
+	}
+	d, err := discrepancies.get(tx, discrepancyKey(k))
+	if err == nil && (d == nil || d.State != recon.DiscrepancyOpen || d.Task != t.ID) {
+		v.find("bucket %q: task %d (%s, %s) is open, and no open discrepancy has it", tasks.bucket, t.ID, t.Kind, t.Entity)
+	}
+}
