@@ -98,7 +98,7 @@ func (s *Sheet) fault(err error) error {
 	case errors.Is(err, errTooLong):
 		return s.Fail(s.line+1, "%s", err)
 	case errors.As(err, &parse) && errors.Is(err, csv.ErrQuote):
-		return s.Fail(parse.StartLine, "a quoted field is not closed, or goes on behind its closing quote: the file is cut or was edited; get it again")
+		return s.Fail(parse.StartLine, "a quoted field is not closed, or goes on behind its closing quote: the file is cut, was edited, or has another delimiter; get it again")
 	case errors.As(err, &parse):
 		return s.Fail(parse.StartLine, "a quote stands inside a field without quotes: the file was edited, or its delimiter is another one")
 	default:

@@ -87,7 +87,7 @@ func (u *pull) take(t psp.Transaction) error {
 	if t.Status != "S" {
 		l.SettledAt = time.Time{} // what changed it last was no settlement
 	}
-	if err := u.amounts(t, &l); err != nil {
+	if err := price(t, &l); err != nil {
 		return fmt.Errorf("transaction %s: %w", t.ID, err)
 	}
 	u.judge(t, &l)
@@ -98,16 +98,17 @@ func (u *pull) take(t psp.Transaction) error {
 	return nil
 }
 
-// amounts reads gross and fee; net is their sum. Every currency has two decimal places, as in the files.
-func (u *pull) amounts(t psp.Transaction, l *recon.Line) (err error) {
-	if l.Gross, err = u.amount(t.Amount); err != nil {
+// price reads gross and fee; net is their sum. Every currency has two decimal places, as in the files; the API gives JPY none, which is the
+// same money.
+func price(t psp.Transaction, l *recon.Line) (err error) {
+	if l.Gross, err = amount(t.Amount); err != nil {
 		return err
 	}
 	l.Net = l.Gross
 	if t.Fee.Value == "" {
 		return nil
 	}
-	if l.Fee, err = u.amount(t.Fee); err != nil {
+	if l.Fee, err = amount(t.Fee); err != nil {
 		return err
 	}
 	if l.Fee.Currency() != l.Gross.Currency() {
@@ -117,14 +118,7 @@ func (u *pull) amounts(t psp.Transaction, l *recon.Line) (err error) {
 	return err
 }
 
-// places is how many decimals PayPal's files give every currency (providers.md §2.3); the API gives JPY none, which is the same money.
-const places = 2
-
-func (u *pull) amount(m psp.Money) (credit.Amount, error) {
-	exponent, named := u.options.Exponents[m.Currency]
-	if !named {
-		exponent = places
-	}
+func amount(m psp.Money) (credit.Amount, error) {
 	text := m.Value
 	if body, negative := strings.CutPrefix(text, "-"); strings.HasPrefix(body, ".") {
 		if text = "0" + body; negative {
