@@ -23,6 +23,18 @@ func KeyOfTask(t credit.Task) (Key, bool) {
 	return k, k.Class.Difference() && slices.Contains(Classes(), k.Class)
 }
 
+// unescape is the other way of escape.
+var unescape = strings.NewReplacer("%2F", "/", "%25", "%")
+
+// EntityParts takes the entity of a key apart: "payment/psp/acct/pi%2F1" gives "payment" and "psp", "acct", "pi/1".
+func EntityParts(entity string) (kind string, parts []string) {
+	all := strings.Split(entity, "/")
+	for _, part := range all[1:] {
+		parts = append(parts, unescape.Replace(part))
+	}
+	return all[0], parts
+}
+
 // whatNext tells a person what to do about a difference. Reconciliation does none of it.
 var whatNext = map[Class]string{
 	SettledWithoutCredit: "look the payment up at the provider and in the store; let the pull find it or enter it with deposit manual (two people)",

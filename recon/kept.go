@@ -1,7 +1,10 @@
 package recon
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"creditonce/credit"
 )
@@ -56,4 +59,64 @@ func textOrNone(s string) string {
 		return "nothing"
 	}
 	return s
+}
+
+// mostStatementRows bounds the rows that a task about a statement names.
+const mostStatementRows = 20
+
+// StatementTask is the task about an import that a person must look at: sums that do not agree, rows that say other things than an earlier
+// statement did, rows that nobody can read. False where there is nothing to ask. The same import always gives the same task. at is UTC.
+func StatementTask(im Imported, at time.Time) (credit.Task, bool) {
+	s := im.Statement
+	var fields []credit.Field
+	further, sums := 0, 0
+	add := func(name, value string) {
+		if len(fields) == mostStatementRows {
+			further++
+			return
+		}
+		fields = append(fields, credit.Field{Name: name, Value: validText(value)})
+	}
+	for _, t := range s.Totals {
+		if !t.Agrees() {
+			sums++
+			add("total "+t.Name, fmt.Sprintf("stated %s, the lines sum up to %s", t.Stated, t.Summed))
+		}
+	}
+	for _, c := range im.Conflicts {
+		add(fmt.Sprintf("line %d", c.Row), fmt.Sprintf("%s (line %d of the file %.12s)", c.Text, c.Line, c.Earlier))
+	}
+	for _, p := range s.Problems {
+		add(fmt.Sprintf("line %d", p.Row), p.Text)
+	}
+	if len(fields) == 0 {
+		return credit.Task{}, false
+	}
+	if further > 0 {
+		fields = append(fields, credit.Field{Name: "further rows", Value: fmt.Sprint(further)})
+	}
+	var what []string
+	for _, w := range []struct {
+		n         int
+		one, many string
+	}{
+		{len(s.Problems), "1 row needs an answer", "rows need an answer"},
+		{len(im.Conflicts), "1 row differs from an earlier statement", "rows differ from an earlier statement"},
+		{sums, "1 sum does not agree", "sums do not agree"},
+	} {
+		switch {
+		case w.n == 1:
+			what = append(what, w.one)
+		case w.n > 1:
+			what = append(what, fmt.Sprintf("%d %s", w.n, w.many))
+		}
+	}
+	return credit.Task{
+		Kind: credit.TaskStatement, Entity: "statement/" + escape.Replace(s.Provider.Kind) + "/" + escape.Replace(s.Provider.Account) + "/" + s.Digest[:min(16, len(s.Digest))],
+		Summary: validText(fmt.Sprintf("statement %s of %s: %s", s.Name, s.Provider.Label, strings.Join(what, ", "))),
+		Next: "compare the rows with the provider's dashboard; name unknown words in the configuration (settlement.row_types), ask the provider for a corrected statement " +
+			"where sums or rows disagree, then close this task with what you found",
+		Records:  []credit.Record{{Source: "statement", Fields: slices.Concat([]credit.Field{{Name: "file", Value: validText(s.Name)}, {Name: "sha256", Value: s.Digest}}, fields)}},
+		OpenedAt: at,
+	}, true
 }

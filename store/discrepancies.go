@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -174,41 +173,30 @@ func stageGoneOne(w *writer, r recon.Run, d recon.Discrepancy, did *recon.Carria
 
 // rowsAbout reads the credit rows that an entity of a discrepancy is about, as they are now.
 func rowsAbout(tx *bolt.Tx, entity string) ([]credit.Credit, error) {
-	kind, rest, _ := strings.Cut(entity, "/")
-	switch kind {
-	case "credit":
-		id, err := strconv.ParseUint(rest, 10, 64)
-		if err != nil {
-			return nil, nil //nolint:nilerr // about no row
-		}
-		row, err := credits.get(tx, idKey(id))
-		if err != nil || row == nil {
-			return nil, err
-		}
-		return []credit.Credit{*row}, nil
-	case "payment":
-		part := strings.SplitN(rest, "/", 3)
-		if len(part) < 3 {
-			return nil, nil
-		}
-		return rowsOf(tx, part[0], part[1], part[2])
-	case "deal":
-		cut := strings.LastIndexByte(rest, '/')
-		if cut < 0 {
-			return nil, nil
-		}
-		ticket, err := strconv.ParseUint(rest[cut+1:], 10, 64)
-		if err != nil {
-			return nil, nil //nolint:nilerr // about no deal
-		}
-		row, err := credits.find(tx, creditByDeal, dealKey(rest[:cut], ticket))
-		if err != nil || row == nil {
-			return nil, err
-		}
-		return []credit.Credit{*row}, nil
-	default:
-		return nil, nil
+	kind, parts := recon.EntityParts(entity)
+	var row *credit.Credit
+	var err error
+	switch {
+	case kind == "credit" && len(parts) == 1:
+		row, err = credits.get(tx, idKey(numberIn(parts[0])))
+	case kind == "deal" && len(parts) == 2:
+		row, err = credits.find(tx, creditByDeal, dealKey(parts[0], numberIn(parts[1])))
+	case kind == "payment" && len(parts) == 3:
+		return rowsOf(tx, parts[0], parts[1], parts[2])
 	}
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return []credit.Credit{*row}, nil
+}
+
+// numberIn reads a number; 0, which no row and no deal has, where it is none.
+func numberIn(text string) uint64 {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // RunTask implements [recon.RunBook]. With closed it closes the open task with that key, if there is one; else it opens t, unless a task with

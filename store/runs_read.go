@@ -65,12 +65,13 @@ func (db *DB) RunOfDay(ctx context.Context, d recon.Day) (out recon.Run, err err
 	return out, nil
 }
 
-// Findings implements [recon.RunBook]. The items of a run that was purged are refused (*credit.RefusedError). Limit 0 is 100.
+// Findings implements [recon.RunBook]; the items of a run that is under way are there for who knows its number. Those of a run that was purged
+// are refused (*credit.RefusedError). Limit 0 is 100.
 func (db *DB) Findings(ctx context.Context, id recon.RunID, after, limit int) (items []recon.Item, next int, err error) {
 	limit = min(limitOf(limit), mostWalked)
 	err = db.read(ctx, func(tx *bolt.Tx) error {
 		items, next = nil, 0
-		r, err := finishedRun(tx, id)
+		r, err := runs.must(tx, idKey(uint64(id)))
 		if err != nil {
 			return err
 		}

@@ -224,7 +224,7 @@ func (in *intoStatement) isWhole(id recon.StatementID) (bool, error) {
 }
 
 // FinishImport implements [recon.StatementBook]. The lines that were added must be as many as the statement says that it has; else it is
-// [credit.ErrConflict], and nothing changes.
+// [credit.ErrConflict], and nothing changes. The task about rows that a person must look at opens with it.
 func (db *DB) FinishImport(ctx context.Context, id recon.StatementID, st recon.Statement, by string, at time.Time) (out recon.Imported, err error) {
 	err = db.write(ctx, false, func(w *writer) error {
 		s, err := underImport(w.tx, id)
@@ -244,7 +244,13 @@ func (db *DB) FinishImport(ctx context.Context, id recon.StatementID, st recon.S
 			after.Imported.Reaches = st.Until.UTC()
 		}
 		out = after.Imported
-		return statements.stage(w, &s, after)
+		if err := statements.stage(w, &s, after); err != nil {
+			return err
+		}
+		if t, asks := recon.StatementTask(out, instant(at)); asks {
+			_, err = stageTasks(w, []credit.Task{t}, nil)
+		}
+		return err
 	})
 	if err != nil {
 		return recon.Imported{}, fmt.Errorf("finish the import of statement %d: %w", id, err)
