@@ -39,6 +39,7 @@ var importTable = map[string][]string{
 	"recon/stripe":          {"recon", "credit", "internal/psp/stripe"},
 	"recon/dlocal":          {"recon", "credit"},
 	"recon/checkout":        {"recon", "credit"},
+	"recon/mapped":          {"recon", "credit"},
 	"recon/adyen":           {"recon", "credit"},
 	"recon/paypal":          {"recon", "credit", "internal/psp/paypal"},
 	"mt5":                   {"credit"},
