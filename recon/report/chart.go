@@ -217,17 +217,44 @@ func shareChart(o recon.Outcome) (chart, bool) {
 			continue
 		}
 		whole := big.NewInt(all)
-		agree := part(big.NewInt(int64(p.agree)), whole, steps)
-		wait := part(big.NewInt(int64(p.agree+p.wait)), whole, steps) - agree
+		agree, wait := part(big.NewInt(int64(p.agree)), whole, steps), part(big.NewInt(int64(p.wait)), whole, steps)
 		b := bar{Label: p.label, Figures: []string{count(p.agree), count(p.wait), count(p.differ), percent(p.agree, int(all))}, Total: true}
-		for _, s := range []span{{0, agree, "solid"}, {agree, wait, "outline"}, {agree + wait, steps - agree - wait, "hatch"}} {
-			if s.Width > 0 {
-				b.Spans = append(b.Spans, s)
-			}
-		}
+		b.Spans = spans([]span{{Width: agree, Look: "solid"}, {Width: wait, Look: "outline"}, {Width: steps - agree - wait, Look: "hatch"}}, []int{p.agree, p.wait, p.differ})
 		c.Bars = append(c.Bars, b)
 	}
 	return c, len(c.Bars) > 0
+}
+
+// seen is the least width of a piece that is there at all.
+const seen = 8
+
+// spans puts pieces side by side. Few among many must still be seen, so the largest piece gives the rest what they need.
+func spans(pieces []span, counts []int) []span {
+	largest, x := 0, int64(0)
+	for i := range pieces {
+		if pieces[i].Width > pieces[largest].Width {
+			largest = i
+		}
+	}
+	var out []span
+	for i := range pieces {
+		if need := seen - pieces[i].Width; counts[i] > 0 && need > 0 {
+			pieces[i].Width += need
+			pieces[largest].Width -= need
+		}
+		if counts[i] == 0 {
+			pieces[largest].Width += pieces[i].Width
+			pieces[i].Width = 0
+		}
+	}
+	for _, p := range pieces {
+		if p.Width > 0 {
+			p.X = x
+			x += p.Width
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 type share struct {

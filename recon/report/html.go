@@ -78,7 +78,11 @@ type page struct {
 	Never                 string
 }
 
+// fact is a name with its value, of one or several lines.
 type fact struct{ Name, Value string }
+
+// line is the value in one line.
+func (f fact) line() string { return strings.ReplaceAll(f.Value, "\n", ", ") }
 
 type classLine struct {
 	Title, Items, Off, Anchor string
@@ -94,6 +98,7 @@ type groupView struct {
 
 type itemView struct {
 	Entity, Provider, Task, Off, Why, Day, At, Amount string
+	AtLines                                           string // At, each zone on a line
 	Age                                               int
 	Matrix                                            matrix
 }
@@ -154,7 +159,7 @@ func (g *gathered) view(d Data, of *group) groupView {
 	for _, item := range of.kept {
 		v := itemView{
 			Entity: clip(item.Key.Entity, pageText), Provider: provider(item.Provider), Off: money(item.Off), Why: clip(item.Why, 2*pageText),
-			Day: day(item.At, g.loc), At: both(item.At, g.loc), Age: age(item.At, d.Run.Started, g.loc), Amount: money(mainAmount(item)),
+			Day: day(item.At, g.loc), At: both(item.At, g.loc), AtLines: apart(item.At, g.loc), Age: age(item.At, d.Run.Started, g.loc), Amount: money(mainAmount(item)),
 		}
 		if task, some := d.task(item.Key); some {
 			v.Task = taskText(task)
@@ -197,12 +202,12 @@ func facts(d Data, g *gathered) []fact {
 	}
 	return []fact{
 		{name, period(r) + ", " + clip(r.Zone, pageText)},
-		{"That is", interval(r) + ", " + many(int(r.Until.Sub(r.From).Hours()), "hour", "hours")},
+		{"Interval", interval(r) + "\n" + many(int(r.Until.Sub(r.From).Hours()), "hour", "hours")},
 		{"Environment", d.environment()},
 		{"Run", fmt.Sprintf("%d, by %s", r.ID, clip(r.By, pageText))},
-		{"Lists read", both(r.Started, g.loc)},
-		{"Finished", both(r.Finished, g.loc)},
-		{"Compared", fmt.Sprintf("%s, %s, %s", many(r.Outcome.Lines, "statement line", "statement lines"), many(r.Outcome.Rows, "credit row", "credit rows"), many(r.Outcome.Deals, "MT5 deal", "MT5 deals"))},
+		{"Lists read", apart(r.Started, g.loc)},
+		{"Finished", apart(r.Finished, g.loc)},
+		{"Compared", fmt.Sprintf("%s\n%s\n%s", many(r.Outcome.Lines, "statement line", "statement lines"), many(r.Outcome.Rows, "credit row", "credit rows"), many(r.Outcome.Deals, "MT5 deal", "MT5 deals"))},
 		{"Program", "creditonce " + clip(r.Version, pageText)},
 		{"Digest", clip(r.Digest, pageText)},
 	}
@@ -214,7 +219,7 @@ func signOff(d Data, g *gathered) []fact {
 	if s == nil {
 		return nil
 	}
-	out := []fact{{"Read and signed off by", clip(s.By, pageText)}, {"At", both(s.At, g.loc)}}
+	out := []fact{{"Read and signed off by", clip(s.By, pageText)}, {"At", apart(s.At, g.loc)}}
 	if s.Note != "" {
 		out = append(out, fact{"Note", clip(s.Note, 600)})
 	}

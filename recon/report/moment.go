@@ -45,9 +45,14 @@ func both(at time.Time, loc *time.Location) string {
 	return utc(at) + " = " + local(at, loc)
 }
 
-// interval writes the half-open interval of a run in UTC.
+// apart writes a moment like both, each zone on a line of its own.
+func apart(at time.Time, loc *time.Location) string {
+	return strings.Replace(both(at, loc), " = ", "\n", 1)
+}
+
+// interval writes the half-open interval of a run in UTC, in two lines.
 func interval(r recon.Run) string {
-	return r.From.UTC().Format(minutes) + " UTC (included) until " + r.Until.UTC().Format(minutes) + " UTC (excluded)"
+	return r.From.UTC().Format(minutes) + " UTC (included)\nuntil " + r.Until.UTC().Format(minutes) + " UTC (excluded)"
 }
 
 // day is the business day of a moment; empty for none.

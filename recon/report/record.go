@@ -185,9 +185,9 @@ var fields = []field{
 	{name: "Ticket", value: func(r record, _ *time.Location) string { return r.ticket }, compare: true},
 	{name: "Reference", value: func(r record, _ *time.Location) string { return r.reference }, compare: true},
 	{name: "Time", value: func(r record, _ *time.Location) string { return utc(r.at) }},
-	{name: "in the business zone", value: func(r record, loc *time.Location) string { return elsewhere(r.at, loc) }},
+	{name: "business zone", value: func(r record, loc *time.Location) string { return elsewhere(r.at, loc) }},
 	{name: "Settled", value: func(r record, _ *time.Location) string { return utc(r.settled) }},
-	{name: "in the business zone", value: func(r record, loc *time.Location) string { return elsewhere(r.settled, loc) }},
+	{name: "business zone", value: func(r record, loc *time.Location) string { return elsewhere(r.settled, loc) }},
 	{name: "Stands in", value: func(r record, _ *time.Location) string { return place(r) }},
 	{name: "Also", value: func(r record, _ *time.Location) string { return r.note }},
 }

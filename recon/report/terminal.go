@@ -33,7 +33,7 @@ func Text(w io.Writer, d Data, width int) error {
 	}
 	t.line("")
 	for _, f := range facts(d, g) {
-		t.wrap("", fmt.Sprintf("%-14s %s", f.Name, f.Value))
+		t.wrap("", fmt.Sprintf("%-14s %s", f.Name, f.line()))
 	}
 	signed := "not signed off yet"
 	if s := d.Run.SignOff; s != nil {
@@ -230,7 +230,7 @@ func (t *terminal) matrix(m matrix) {
 
 func marked(l matrixLine) string {
 	name := l.Name
-	if name == "in the business zone" {
+	if name == "business zone" {
 		name = ""
 	}
 	if l.Differs {

@@ -251,10 +251,10 @@ func (b *book) summary() error {
 	}
 	add(b.text, "")
 	for _, f := range facts(b.data, b.g) {
-		add(b.bold, f.Name, b.plain(f.Value))
+		add(b.bold, f.Name, b.plain(f.line()))
 	}
 	for _, f := range signOff(b.data, b.g) {
-		add(b.bold, f.Name, b.plain(f.Value))
+		add(b.bold, f.Name, b.plain(f.line()))
 	}
 	if b.data.Run.SignOff == nil {
 		add(b.bold, "Sign-off", b.plain("not signed off yet"))
