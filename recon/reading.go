@@ -24,11 +24,16 @@ func WordType(word string, table, firm map[string]LineType) (LineType, bool) {
 	return LineUnknown, false
 }
 
-// Shape puts the amounts where the line's type has them: of a fee the whole row is cost, and rows of the account have no gross.
+// Shape puts the facts where the line's type has them: of a fee the whole row is cost, and rows of the account have no gross. A payment that
+// no other id names is its own movement: so it is where the firm's answer makes one of a row that the reader did not know.
 func (l *Line) Shape() {
 	switch l.Type {
 	case LineFee:
 		l.Gross, l.Fee = credit.Amount{}, l.Net
+	case LinePayment:
+		if l.Payment == "" {
+			l.Payment = l.Movement
+		}
 	case LinePayout, LineReserve, LineConversion, LineAdjustment, LineRounding:
 		l.Gross = credit.Amount{}
 	default: // a client's money, or unknown: as the file has it

@@ -116,14 +116,14 @@ func (f *file) line(r recon.Record) (recon.Line, error) {
 		return recon.Line{}, err
 	}
 	line := recon.Line{
-		Provider: f.options.Provider, Row: r.Row, Word: strings.Clone(r.Text(colType)), Batch: strings.Clone(r.Text(colBatch)),
+		Provider: f.options.Provider, Row: r.Row, Word: word(r.Text(colType)), Batch: strings.Clone(r.Text(colBatch)),
 		Payment: strings.Clone(r.Text(colPayment)), Movement: strings.Clone(r.Text(colModification)), Code: strings.Clone(r.Text(colCode)),
 	}
 	if line.Word == "" {
 		return recon.Line{}, r.Fail("column %q is empty: nobody can say what the row does", colType)
 	}
 	known := false
-	if line.Type, known = typeOf(line.Word, f.options.RowTypes); !known {
+	if line.Type, known = recon.WordType(line.Word, rowTypes, f.options.RowTypes); !known {
 		f.problems.AddUnknown(r.Row, colType, line.Word)
 	}
 	var err error

@@ -2,6 +2,7 @@ package adyen
 
 import (
 	"regexp"
+	"strings"
 
 	"creditonce/recon"
 )
@@ -27,10 +28,8 @@ var rowTypes = map[string]recon.LineType{
 // part is what follows the word of a row that was booked in parts: "InvoiceDeduction (1/2)".
 var part = regexp.MustCompile(` \([0-9]{1,3}/[0-9]{1,3}\)$`)
 
-// typeOf is what the row of the word is; false where neither Adyen's list nor the firm says it.
-func typeOf(word string, firm map[string]recon.LineType) (recon.LineType, bool) {
-	return recon.WordType(part.ReplaceAllString(word, ""), rowTypes, firm)
-}
+// word is the row's type without its part, so that the firm's answer for it meets the stored line too.
+func word(text string) string { return strings.Clone(part.ReplaceAllString(text, "")) }
 
 // direction is the sign that the gross of a type has from the firm's side; 0: either, or none.
 func direction(t recon.LineType) int {

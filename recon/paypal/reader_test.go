@@ -207,6 +207,19 @@ func TestFirmAnswersForUnknownCodes(t *testing.T) {
 	}
 }
 
+func TestAnswerThatComesLaterMakesAPaymentOfTheStoredLine(t *testing.T) {
+	t.Parallel()
+	sub := sale
+	sub.code = "T0002"
+	lines, _ := mustRead(t, sectionHead+columns+sub.String())
+	later := lines[0]
+	later.Type = recon.LinePayment
+	later.Shape()
+	if lines[0].Type != recon.LineUnknown || later.Payment != "CAP01" || later.Gross.String() != "250.00 EUR" {
+		t.Error(facts(later))
+	}
+}
+
 func TestPendingRowsCountNowhere(t *testing.T) {
 	t.Parallel()
 	head := strings.Replace(columns, `"Consumer ID"`, `"Transactional Status"`, 1)
