@@ -57,7 +57,7 @@ func (u *pull) tie(t psp.Transaction, l *recon.Line) error {
 	switch {
 	case l.Payment != "":
 	case t.Source.ID != "" && t.Source.Object == "":
-		return errors.New("Stripe does not show what it is about: the API key needs the right to read charges, refunds and disputes")
+		return errors.New("what it is about is not shown: the API key needs the right to read charges, refunds and disputes")
 	default:
 		u.problems.Add(l.Row, "balance transaction %s (%s) names no payment: look it up in Stripe's dashboard", t.ID, t.Category)
 	}

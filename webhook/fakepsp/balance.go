@@ -57,7 +57,7 @@ type balanceTransaction struct {
 	Created           int64       `json:"created"`
 	Currency          string      `json:"currency"`
 	Description       *string     `json:"description"`
-	ExchangeRate      *float64    `json:"exchange_rate"`
+	ExchangeRate      any         `json:"exchange_rate"` // always null: nothing is converted here
 	Fee               int64       `json:"fee"`
 	FeeDetails        []feeDetail `json:"fee_details"`
 	Net               int64       `json:"net"`

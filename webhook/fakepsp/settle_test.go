@@ -1,9 +1,11 @@
 package fakepsp
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -22,16 +24,28 @@ func settled(t *testing.T, s *Server, r SettleRequest) []Payout {
 	return payouts
 }
 
-func entries(t *testing.T, s *Server, path string) []map[string]any {
+// shown is what these tests read of a payout or a balance transaction.
+type shown struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Category  string          `json:"reporting_category"`
+	Net       int64           `json:"net"`
+	Source    json.RawMessage `json:"source"`
+	Automatic bool            `json:"automatic"`
+	List      string          `json:"reconciliation_status"`
+	Arrival   int64           `json:"arrival_date"`
+}
+
+func entries(t *testing.T, s *Server, path string) []shown {
 	t.Helper()
 	status, body := ask(t, s, path, testAPIKey)
 	if status != http.StatusOK {
 		t.Fatalf("%s: %d %v", path, status, body)
 	}
-	var out []map[string]any
-	for _, e := range body["data"].([]any) {
-		out = append(out, e.(map[string]any))
-	}
+	text, err := json.Marshal(body["data"])
+	must(t, err)
+	var out []shown
+	must(t, json.Unmarshal(text, &out))
 	return out
 }
 
@@ -55,16 +69,16 @@ func TestSettle_PaysOutWhatWasTakenOnce(t *testing.T) {
 		t.Errorf("paid out twice: %+v", again)
 	}
 	got := entries(t, s, "/v1/balance_transactions?payout="+payouts[1].ID+"&expand[]=data.source")
-	var net float64
+	var net int64
 	for _, e := range got {
-		net += e["net"].(float64)
+		net += e.Net
 	}
 	if len(got) != 3 || net != 0 {
-		t.Errorf("%d transactions of the payout sum up to %v, want its own among 3, and 0", len(got), net)
+		t.Errorf("%d transactions of the payout sum up to %d, want its own among 3, and 0", len(got), net)
 	}
 	for _, e := range got {
-		if e["reporting_category"] == "refund" && e["source"].(map[string]any)["payment_intent"] != p.ID {
-			t.Errorf("the refund's source %v does not name its payment", e["source"])
+		if e.Category == "refund" && !strings.Contains(string(e.Source), `"payment_intent":"`+p.ID+`"`) {
+			t.Errorf("the refund's source %s does not name its payment", e.Source)
 		}
 	}
 	if _, err := s.Emit(EmitRequest{Payment: p.ID, Refund: refund.ID, Status: "failed", Events: []string{"refund.failed"}, Delivery: Delivery{Lost: true}}); err != nil {
@@ -114,18 +128,18 @@ func TestAPI_PayoutsByArrivalAndTransactionsByCreation(t *testing.T) {
 	settled(t, s, SettleRequest{Currency: "usd", Amount: 7, Arrival: day})
 	from, until := day.Truncate(24*time.Hour).Unix(), day.Truncate(24*time.Hour).AddDate(0, 0, 2).Unix()
 	got := entries(t, s, fmt.Sprintf("/v1/payouts?arrival_date[gte]=%d&arrival_date[lt]=%d", from, until))
-	if len(got) != 3 || got[0]["automatic"] != false || got[0]["reconciliation_status"] != "not_applicable" || got[2]["arrival_date"] != float64(from) {
+	if len(got) != 3 || got[0].Automatic || got[0].List != "not_applicable" || got[2].Arrival != from {
 		t.Errorf("payouts %v", got)
 	}
-	if status, _ := ask(t, s, "/v1/balance_transactions?payout="+got[0]["id"].(string), testAPIKey); status != http.StatusBadRequest {
+	if status, _ := ask(t, s, "/v1/balance_transactions?payout="+got[0].ID, testAPIKey); status != http.StatusBadRequest {
 		t.Errorf("the transactions of a payout by hand: %d", status)
 	}
 	if paid := entries(t, s, "/v1/payouts?status=in_transit"); len(paid) != 1 {
 		t.Errorf("in transit %v", paid)
 	}
 	all := entries(t, s, "/v1/balance_transactions?limit=100&created[gte]=0")
-	if len(all) != 7 || all[6]["type"] != "charge" || all[6]["source"] != s.Payments()[0].Charge {
-		t.Errorf("%d transactions, the oldest %v", len(all), all[len(all)-1])
+	if len(all) != 7 || all[6].Type != "charge" || string(all[6].Source) != `"`+s.Payments()[0].Charge+`"` {
+		t.Errorf("%d transactions, the oldest %+v", len(all), all[len(all)-1])
 	}
 	for _, bad := range []string{
 		"/v1/payouts?arrival_date[x]=1", "/v1/payouts?arrival_date=x", "/v1/payouts?what=1", "/v1/payouts?limit=101", "/v1/balance_transactions?expand[]=data.other",

@@ -100,7 +100,7 @@ func TestTransactions_MoreThanPayPalListsIsHalved(t *testing.T) {
 		s.rows = append(s.rows, row{april, info(fmt.Sprintf("S%d", i), april, "1")})
 	}
 	_, _, err = s.list(c, april, april.Add(time.Hour))
-	wantFault(t, err, TooLarge)
+	_ = wantFault(t, err, TooLarge)
 }
 
 func TestTransactions_ListThatChangesIsReadAgain(t *testing.T) {
@@ -129,7 +129,7 @@ func TestTransactions_ListThatChangesIsReadAgain(t *testing.T) {
 			}
 			times = 100
 			_, _, err = s.list(c, april, april.AddDate(0, 0, 1))
-			wantFault(t, err, Changed)
+			_ = wantFault(t, err, Changed)
 		})
 	}
 }
@@ -154,7 +154,7 @@ func TestTransactions_WhatPayPalHasNotGatheredYetIsLate(t *testing.T) {
 		s.refreshed = x.refreshed
 		_, _, err := s.list(c, april, x.until)
 		if x.late {
-			wantFault(t, err, Late)
+			_ = wantFault(t, err, Late)
 		} else if err != nil {
 			t.Errorf("refreshed %s, until %s: %v", x.refreshed, x.until, err)
 		}
@@ -246,7 +246,7 @@ func TestFaults_ThatStayEndTheListAndSayWhy(t *testing.T) {
 			}
 			client, _ := s.client(change)
 			got, pages, err := s.list(client, april, april.AddDate(0, 0, 1))
-			wantFault(t, err, c.reason)
+			_ = wantFault(t, err, c.reason)
 			if len(got) > 0 || pages > 0 || len(s.asked) != c.searches {
 				t.Errorf("%d transactions on %d pages after %d searches, want none after %d", len(got), pages, len(s.asked), c.searches)
 			}

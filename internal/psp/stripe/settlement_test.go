@@ -206,11 +206,11 @@ func TestLists_AnotherKeyOrEnvironmentIsNeverTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.Account = "acct_another" })
 	_, _, err := w.moved("", nil)
-	wantFault(t, err, Foreign)
+	_ = wantFault(t, err, Foreign)
 	w = newWorld(t, func(c *Config) { c.Live = true })
 	w.pay(1)
 	w.settle(fakepsp.SettleRequest{})
-	wantFault(t, w.client.Payouts(t.Context(), start.AddDate(0, 0, -1), start.AddDate(0, 0, 1), nil, func(Payout) error { return nil }), Foreign)
+	_ = wantFault(t, w.client.Payouts(t.Context(), start.AddDate(0, 0, -1), start.AddDate(0, 0, 1), nil, func(Payout) error { return nil }), Foreign)
 }
 
 func TestLists_TakeFails_EndsWithItsError(t *testing.T) {
@@ -227,7 +227,7 @@ func TestEvents_WithoutTypes_AreNotAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.Types = nil })
 	_, _, err := w.list(nil)
-	wantFault(t, err, Refused)
+	_ = wantFault(t, err, Refused)
 }
 
 const goodTransaction = `{"id":"txn_1","object":"balance_transaction","amount":1000,"available_on":1796040000,"created":1796036400,"currency":"usd",` +
@@ -280,7 +280,7 @@ func TestAnswers_OfListsThatAreNotAsDocumentedAreNeverComplete(t *testing.T) {
 				t.Fatal("nothing was replaced")
 			}
 			client, _ := at(t, list(false, bad))
-			wantFault(t, client.Transactions(t.Context(), from, until, nil, func(Transaction) error { return nil }), Odd)
+			_ = wantFault(t, client.Transactions(t.Context(), from, until, nil, func(Transaction) error { return nil }), Odd)
 		})
 	}
 	payouts := map[string][2]string{
@@ -296,7 +296,7 @@ func TestAnswers_OfListsThatAreNotAsDocumentedAreNeverComplete(t *testing.T) {
 				t.Fatal("nothing was replaced")
 			}
 			client, _ := at(t, list(false, bad))
-			wantFault(t, client.Payouts(t.Context(), from, until, nil, func(Payout) error { return nil }), Odd)
+			_ = wantFault(t, client.Payouts(t.Context(), from, until, nil, func(Payout) error { return nil }), Odd)
 		})
 	}
 	for name, answers := range map[string][]string{
@@ -307,7 +307,7 @@ func TestAnswers_OfListsThatAreNotAsDocumentedAreNeverComplete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, _ := at(t, answers...)
-			wantFault(t, client.Transactions(t.Context(), from, until, nil, func(Transaction) error { return nil }), Odd)
+			_ = wantFault(t, client.Transactions(t.Context(), from, until, nil, func(Transaction) error { return nil }), Odd)
 		})
 	}
 }
