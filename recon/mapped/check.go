@@ -182,8 +182,11 @@ func (k *checker) amount(path string, a Amount, c Config) {
 	case pair && (a.Sign != "" || directed):
 		k.fault(path+".sign", "is not needed: credit and debit say the direction")
 	}
+	if pair {
+		return
+	}
 	k.oneOf(path+".sign", a.Sign, signSigned, signReversed, signType, signDirected)
-	if (a.Sign == signDirected) != directed && !pair {
+	if (a.Sign == signDirected) != directed {
 		k.fault(path+".direction", "goes with sign: direction; name the column and its words for in and out")
 	}
 	if a.Sign == signDirected && directed {
