@@ -17,7 +17,7 @@ type Invariant struct {
 
 // All lists the invariants in the order in which they are judged.
 func All() []Invariant {
-	return slices.Concat(moneyRules(), callRules(), intakeRules(), stateRules(), otherRules())
+	return slices.Concat(moneyRules(), callRules(), intakeRules(), stateRules(), reconRules(), otherRules())
 }
 
 // Check judges a world that nobody has seen before. It is pure; the violations come in the order of the invariants, and

@@ -50,7 +50,7 @@ func (b *builder) depositOf(id credit.ID) *credit.Deposit {
 	return nil
 }
 
-var plants = []planted{
+var plants = append([]planted{
 	{"I-M1", "a call executed twice", func(b *builder) { b.deal(plain) }, "2 deals of ours carry the reference"},
 	{"I-M1", "a unit of an older store paid twice", func(b *builder) {
 		d := *b.dealOf(plain)
@@ -224,7 +224,7 @@ var plants = []planted{
 	{"I-L2", "found and not taken", func(b *builder) {
 		b.move(doubtful, "resolver", "looked", "unknown", &credit.Evidence{Look: b.look("found")})
 	}, "found the deal and left the row unknown"},
-}
+}, reconPlants...)
 
 // absence edits the evidence of the absence in the row that was called again.
 func (b *builder) absence(edit func(*credit.Evidence)) {

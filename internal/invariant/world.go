@@ -43,6 +43,7 @@ type World struct {
 	Accounts []credit.Account
 	Tasks    []credit.Task // by id, closed ones too
 	Findings []string      // of the store's own verification
+	Recon    *Recon        // what reconciliation stored; nil: nobody read it, and its rules are not judged
 
 	Log     []string // lines of log, metrics and error pages; append-only
 	Secrets []string // texts that must be in no line
