@@ -39,6 +39,7 @@ type Backend interface {
 	ChangeStore(ctx context.Context, change func(credit.Settings) (credit.StoreChange, error)) ([]credit.Task, error)
 	desk.Book
 	outbox
+	reconciliation
 	Verify(ctx context.Context, progress func(done, total int)) (store.Report, error)
 	Close(ctx context.Context) error
 }
@@ -146,6 +147,20 @@ var promises = []promise{
 	on("NewestComesFirstWhereAsked", newestComesFirst),
 	on("OpenTasksAreCountedByKind", openTasksAreCounted),
 	on("CancelledActWritesNothing", cancelledAct),
+	on("ImportingTwiceChangesNothing", importingTwiceChangesNothing),
+	on("ReissuedLinesCountOnce", reissuedLinesCountOnce),
+	on("WhatOneStatementNamesTwiceIsTwo", whatOneStatementNamesTwiceIsTwo),
+	on("HalfAnImportIsInvisible", halfAnImportIsInvisible),
+	on("StrangeLinesAreRefused", strangeLinesAreRefused),
+	on("LinesPageOverWhatCounts", linesPageOverWhatCounts),
+	on("RunsAppearWhole", runsAppearWhole),
+	on("DayHasItsNewestCompleteRun", dayHasItsNewestCompleteRun),
+	on("LastCompleteDayLeavesNoGap", lastCompleteDayLeavesNoGap),
+	on("CompleteRunsAreSignedOnce", completeRunsAreSignedOnce),
+	on("PurgedRunsKeepTheirHead", purgedRunsKeepTheirHead),
+	on("DifferenceHasOneTaskForLife", differenceHasOneTaskForLife),
+	on("AcceptedDifferenceStaysAccepted", acceptedDifferenceStaysAccepted),
+	on("TasksAboutRunsOpenOnce", tasksAboutRunsOpenOnce),
 	{"ClosedStoreIsBusy", closedStoreIsBusy},
 	{"LowSpaceRefusesIntake", lowSpaceRefusesIntake},
 	{"RandomOpsMatchModel", randomOpsMatchModel},
