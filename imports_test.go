@@ -15,10 +15,11 @@ import (
 // importTable is the direction of imports between our own packages (docs/architecture.md, "Layout"): each package may import
 // directly what its line names and nothing else of this module. Test files are exempt.
 var importTable = map[string][]string{
-	".":              {"internal/cli"},
-	"internal/cli":   {"internal/admin", "internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app":   {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk", "internal/invariant", "internal/proof/faultpoints", "internal/psp/stripe"},
-	"internal/bench": {"credit", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
+	".":            {"internal/cli"},
+	"internal/cli": {"internal/admin", "internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
+	"internal/app": {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk", "internal/invariant", "internal/proof/faultpoints", "internal/psp/paypal", "internal/psp/stripe",
+		"recon", "recon/adyen", "recon/checkout", "recon/dlocal", "recon/mapped", "recon/paypal", "recon/report", "recon/stripe"},
+	"internal/bench": {"credit", "recon", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
 	"internal/bench/pgpeer": {"credit", "internal/bench", "internal/cli", "webhook", "webhook/stripe"},
 	"internal/demo":         {"internal/api/client", "internal/app", "internal/config", "internal/stage", "mt5/fakemt5", "webhook/fakepsp"},
@@ -26,7 +27,7 @@ var importTable = map[string][]string{
 	"internal/alert":        {"credit"},
 	"internal/invariant":    {"credit", "recon", "internal/desk"},
 	"internal/config":       {},
-	"internal/admin":        {"credit", "internal/desk"},
+	"internal/admin":        {"credit", "internal/desk", "recon"},
 	"internal/desk":         {"credit"},
 	"internal/api":          {"credit"},
 	"internal/api/client":   {},

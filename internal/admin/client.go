@@ -135,29 +135,45 @@ func do[T any](ctx context.Context, c *Client, method, target string, body []byt
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	return send[T](c, r)
+}
+
+// send asks and reads the answer.
+func send[T any](c *Client, r *http.Request) (T, error) {
+	var out T
 	res, err := c.http.Do(r)
 	if err != nil {
-		var wrapped *url.Error // its text repeats the method and an address that means nothing to people
-		if errors.As(err, &wrapped) {
-			err = wrapped.Err
-		}
-		return out, c.unreachable(err)
+		return out, c.unreachable(unwrapped(err))
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err := errors.Join(err, res.Body.Close()); err != nil {
 		return out, c.unreachable(err)
 	}
 	if res.StatusCode != http.StatusOK {
-		p := &Problem{Status: res.StatusCode}
-		if err := json.Unmarshal(text, p); err != nil || p.Detail == "" {
-			p.Code, p.Detail = "unreadable", fmt.Sprintf("the service answered %d without a reason; are the command and the service of one version?", res.StatusCode)
-		}
-		return out, p
+		return out, problemIn(res.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, &out); err != nil {
 		return out, c.unreachable(fmt.Errorf("the answer cannot be read: %w", err))
 	}
 	return out, nil
+}
+
+// unwrapped takes off what repeats the method and an address that means nothing to people.
+func unwrapped(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+// problemIn reads the reason of an answer that is no success.
+func problemIn(status int, text []byte) *Problem {
+	p := &Problem{Status: status}
+	if err := json.Unmarshal(text, p); err != nil || p.Detail == "" {
+		p.Code, p.Detail = "unreadable", fmt.Sprintf("the service answered %d without a reason; are the command and the service of one version?", status)
+	}
+	return p
 }
 
 // Status reads one screen about the service.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"creditonce/credit"
@@ -21,6 +22,7 @@ type Desk interface {
 	Bootstrap(ctx context.Context, who desk.Actor, people []desk.Person, reason string) error
 	NewKey(ctx context.Context, who desk.Actor, name string, scopes []string, reason string) (string, desk.Outcome, error)
 
+	MayLook(ctx context.Context, a desk.Actor) error
 	Who(ctx context.Context, a desk.Actor) (desk.Person, error)
 	Status(ctx context.Context, a desk.Actor) (desk.Status, error)
 	Find(ctx context.Context, a desk.Actor, text string) ([]desk.Hit, error)
@@ -68,6 +70,7 @@ type Config struct {
 	Desk     Desk
 	Service  func() Service                                                         // what the process knows about itself; safe for concurrent use
 	Backup   func(ctx context.Context, who desk.Actor, path string) (Backup, error) // refuses whom it must; nil: this service makes none
+	Recon    Reconciliation                                                         // nil: this service does not reconcile
 	Now      func() time.Time
 	Observer Observer
 	Peer     func(*net.UnixConn) (Peer, error)
@@ -132,7 +135,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // handler holds every route; what is not listed does not exist.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range s.routes() {
+	for _, r := range slices.Concat(s.routes(), s.reconRoutes()) {
 		mux.Handle(r.pattern, s.answer(r))
 	}
 	mux.Handle("/", s.answer(route{pattern: "no route", handle: func(http.ResponseWriter, *http.Request, desk.Actor) (any, error) {
@@ -151,15 +154,20 @@ func (s *Server) answer(r route) http.Handler {
 		ctx, cancel := context.WithTimeout(req.Context(), max(answerTimeout, r.takes))
 		defer cancel()
 		value, err := s.handled(r, w, req.WithContext(ctx), who)
-		if err != nil {
+		switch {
+		case errors.Is(err, http.ErrAbortHandler): // the answer has begun, so that only its end can tell
+			report.Status, report.Err = http.StatusInternalServerError, err
+			defer panic(http.ErrAbortHandler)
+		case err != nil:
 			p := problemOf(err)
 			report.Status, report.Code = p.Status, p.Code
 			if p.Status >= http.StatusInternalServerError {
 				report.Err = err
 			}
 			writeProblem(w, p)
-		} else if err := writeJSON(w, value); err != nil {
-			report.Err = err
+		case value == any(written{}):
+		default:
+			report.Err = writeJSON(w, value)
 		}
 		report.Took = s.cfg.Now().Sub(began)
 		s.cfg.Observer.Administered(req.Context(), report)

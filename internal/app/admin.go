@@ -24,7 +24,7 @@ type operators struct {
 
 // wireAdmin builds the operators' socket over the desk.
 func (a *App) wireAdmin() error {
-	server, err := admin.New(admin.Config{Desk: a.desk, Service: a.aboutService, Backup: a.BackUp, Now: a.clock.Now, Observer: a.observer})
+	server, err := admin.New(admin.Config{Desk: a.desk, Service: a.aboutService, Backup: a.BackUp, Recon: a.recon, Now: a.clock.Now, Observer: a.observer})
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ type App struct {
 	api     *api.API
 	senders []*alert.Sender
 	pullers []*credit.Puller
+	recon   *reconciliation
 
 	public, portal *listener
 	operators      *operators
@@ -115,6 +116,9 @@ func (a *App) wire(ctx context.Context) (err error) {
 		return err
 	}
 	if err := a.wirePortal(); err != nil {
+		return err
+	}
+	if err := a.wireRecon(); err != nil {
 		return err
 	}
 	if err := a.wireAdmin(); err != nil {

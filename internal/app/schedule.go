@@ -24,6 +24,7 @@ func (a *App) schedule(ctx context.Context) (*cron.Cron, error) {
 	}{
 		"verify the store":            {a.cfg.Schedules.Verify, a.verify},
 		"forget old idempotency keys": {purgeSpec, a.purge},
+		"reconcile":                   {a.cfg.Schedules.Reconcile, a.recon.daily},
 	}
 	for name, job := range specs {
 		if job.spec == "" {

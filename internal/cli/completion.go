@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"creditonce/internal/admin"
 	"creditonce/internal/config"
 	"creditonce/internal/demo"
 	"creditonce/webhook/fakepsp"
@@ -47,10 +48,12 @@ func flagCompletions() map[string]map[string]cobra.CompletionFunc {
 		},
 		"fakepsp":       {"ca-file": pem, "secret-file": files(), "journal": files()},
 		"bench":         {"dir": folders()},
+		"bench recon":   {"dir": folders()},
 		"doctor":        {"output": words(outTable, outJSON)},
 		"credits list":  {"state": words(creditStates()...)},
 		"deposits list": {"state": words(depositStates()...)},
 		"mt5 probe":     {"import": files("json"), "out": files()},
+		"recon report":  {"format": words(admin.ReportFormats()...), "out": files()},
 	}
 }
 
@@ -80,7 +83,7 @@ func roles() []string { return []string{"viewer", "operator", "maker", "checker"
 
 // argumentCompletions is the same for arguments; where a command is not here, there are none to offer.
 func argumentCompletions() map[string]cobra.CompletionFunc {
-	return map[string]cobra.CompletionFunc{"check": files("yaml", "yml")}
+	return map[string]cobra.CompletionFunc{"check": files("yaml", "yml"), "recon import": files("csv")}
 }
 
 // completeValues registers the completions with every command below root.

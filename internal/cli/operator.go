@@ -301,5 +301,6 @@ func operatorCommands(p *Process) []*cobra.Command {
 		creditsCommand(p), eventsCommand(p), depositsCommand(p), tasksCommand(p), accountsCommand(p),
 		adoptCommand(p), notThisDealCommand(p), dealGoneCommand(p), closeWithoutDealCommand(p), depositCommand(p), webhookCommand(p),
 		proposalsCommand(p), holdCommand(p), releaseCommand(p), goLiveCommand(p), takeoverCommand(p), gapCheckedCommand(p), backupCommand(p), peopleCommand(p), auditCommand(p), alertsCommand(p),
+		reconCommand(p),
 	}
 }

@@ -27,8 +27,11 @@ type Settlement struct {
 	TimeZone   string        // IANA name, of times in the file without a zone
 	Merchant   string        // the account as the statements write it; empty: the provider's account
 	RowTypes   map[string]string
-	Pull       bool // pulled from the provider's API
+	Exponents  map[string]int // decimal places of currencies that ISO 4217 does not have, or that the statements count in another way
+	Pull       bool           // pulled from the provider's API
+	Manual     bool           // payouts are made by hand at Stripe, which then cannot say what they paid
 	PayPal     PayPalAPI
+	Mapped     Mapped // of the format mapped
 }
 
 // PayPalAPI is the access to PayPal's transaction search.
@@ -104,10 +107,15 @@ func (r *reader) settlement(s *section, p Provider) Settlement {
 	inner.duration("every", &out.Every, r.safe(time.Hour), longest)
 	inner.zone("time_zone", &out.TimeZone)
 	inner.text("merchant", &out.Merchant, nil)
-	out.RowTypes = r.rowTypes(inner)
+	out.RowTypes, out.Exponents = r.rowTypes(inner), r.exponents(inner)
 	inner.flag("pull", &out.Pull)
-	if out.Format == "paypal" {
+	switch out.Format {
+	case "paypal":
 		out.PayPal = r.payPal(inner, out)
+	case "stripe":
+		inner.flag("manual_payouts", &out.Manual)
+	case "mapped":
+		out.Mapped = r.mapped(inner)
 	}
 	switch {
 	case out.Pull && !slices.Contains(pulledFormats, out.Format):

@@ -1,0 +1,383 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"creditonce/internal/desk"
+	"creditonce/recon"
+)
+
+// reconTimeout bounds one run and one import: they read every list, and MT5 login by login.
+const reconTimeout = 60 * time.Minute
+
+// LargestStatement is the largest statement file that the service takes, in bytes.
+const LargestStatement = 4 << 30
+
+// Reconciliation is what people do about the daily comparison of the three lists. It refuses whom it must.
+type Reconciliation interface {
+	// Reconcile compares business days; an empty first takes what is due, or the last day that is over.
+	Reconcile(ctx context.Context, who desk.Actor, first, last recon.Day) (recon.Run, error)
+	// Progress tells how far the run or import under way is; ok is false when there is none.
+	Progress() (p recon.Progress, ok bool)
+	// Import takes a statement of a provider, by label. done is true when the same bytes were imported before.
+	Import(ctx context.Context, who desk.Actor, provider, name string, body io.Reader) (im recon.Imported, done bool, err error)
+	Statements(ctx context.Context, who desk.Actor, provider string, below recon.StatementID, limit int) ([]recon.Imported, error)
+	Runs(ctx context.Context, who desk.Actor, below recon.RunID, limit int) ([]recon.Run, error)
+	// Report renders a run. It returns what the bytes are as soon as that is known to work, and write writes them.
+	Report(ctx context.Context, who desk.Actor, w ReportWish) (Rendered, error)
+	Sign(ctx context.Context, who desk.Actor, run recon.RunID, note string) (recon.Run, error)
+}
+
+// ReportWish says which report: of a run by number, or of a business day; neither: of the newest run.
+type ReportWish struct {
+	Run    recon.RunID
+	Day    recon.Day
+	Format string // one of ReportFormats
+}
+
+// ReportFormats are the forms of a report.
+func ReportFormats() []string { return []string{"text", "html", "csv", "totals-csv", "xlsx", "json"} }
+
+// Rendered is a report that is about to be written.
+type Rendered struct {
+	Run         recon.Run
+	ContentType string
+	Write       func(w io.Writer) error
+}
+
+// The records of the reconciliation, as JSON: ids are text there, amounts have minor units, currency and exponent.
+type (
+	ReconRun       = recon.Run
+	ReconStatement = recon.Imported
+	ReconSource    = recon.Source
+)
+
+// ReconClasses are the classes of a comparison in the order of a report.
+func ReconClasses() []recon.Class { return recon.Classes() }
+
+// NeedsAnswer tells that a person must look at rows of the statement; there is a task about it.
+func NeedsAnswer(s ReconStatement) bool {
+	return len(s.Statement.Problems)+len(s.Conflicts) > 0 || slices.ContainsFunc(s.Statement.Totals, func(t recon.StatedTotal) bool { return !t.Agrees() })
+}
+
+// RunOf asks for a run of the business days from first to last; both empty: what is due.
+func RunOf(first, last string) RunWish {
+	return RunWish{First: recon.Day(first), Last: recon.Day(last)}
+}
+
+// RunWish asks for a run.
+type RunWish struct {
+	First recon.Day `json:"first,omitempty"`
+	Last  recon.Day `json:"last,omitempty"`
+}
+
+// ImportAnswer is what an import gave.
+type ImportAnswer struct {
+	Statement recon.Imported `json:"statement"`
+	Before    bool           `json:"before"` // the same bytes were imported before; nothing was changed
+}
+
+// ProgressAnswer is how far a run or an import is.
+type ProgressAnswer struct {
+	Busy  bool   `json:"busy"`
+	Step  string `json:"step,omitempty"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"` // 0: nobody knows
+}
+
+// SignWish signs a report off.
+type SignWish struct {
+	Note string `json:"note"`
+}
+
+func (s *Server) reconRoutes() []route {
+	return []route{
+		{pattern: "POST /v1/recon/runs", handle: s.reconcile, takes: reconTimeout},
+		{pattern: "GET /v1/recon/runs", handle: s.reconRuns},
+		{pattern: "POST /v1/recon/runs/{id}/sign", handle: s.signRun},
+		{pattern: "GET /v1/recon/progress", handle: s.reconProgress},
+		{pattern: "GET /v1/recon/report", handle: s.report, takes: reconTimeout},
+		{pattern: "POST /v1/recon/statements", handle: s.importStatement, takes: reconTimeout},
+		{pattern: "GET /v1/recon/statements", handle: s.statements},
+	}
+}
+
+// reconciliation is the part that does it; a service without one says so.
+func (s *Server) reconciliation() (Reconciliation, error) {
+	if s.cfg.Recon == nil {
+		return nil, &Problem{"Not here", http.StatusNotImplemented, "no_recon", "this service does not reconcile"}
+	}
+	return s.cfg.Recon, nil
+}
+
+// patient lets an answer take as long as a run may; else it would be cut, and the lists tell.
+func (s *Server) patient(w http.ResponseWriter) {
+	c := http.NewResponseController(w)
+	_ = c.SetWriteDeadline(s.cfg.Now().Add(reconTimeout + time.Minute))
+	_ = c.SetReadDeadline(s.cfg.Now().Add(reconTimeout + time.Minute))
+}
+
+func (s *Server) reconcile(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	var wish RunWish
+	if err := readBody(w, r, &wish); err != nil {
+		return nil, err
+	}
+	rec, err := s.reconciliation()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range []recon.Day{wish.First, wish.Last} {
+		if d != "" && !d.Valid() {
+			return nil, invalid("%q is no business day; write it as 2026-11-29", clipped(string(d)))
+		}
+	}
+	s.patient(w)
+	return rec.Reconcile(r.Context(), who, wish.First, wish.Last)
+}
+
+func (s *Server) reconProgress(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	rec, err := s.reconciliation()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cfg.Desk.MayLook(r.Context(), who); err != nil {
+		return nil, err
+	}
+	p, busy := rec.Progress()
+	return ProgressAnswer{Busy: busy, Step: p.Step, Done: p.Done, Total: p.Total}, nil
+}
+
+func (s *Server) reconRuns(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	rec, err := s.reconciliation()
+	if err != nil {
+		return nil, err
+	}
+	q := newQuery(r, "below", "limit")
+	below, limit := number64(q, "below"), pageLimit(q)
+	if q.fault != nil {
+		return nil, q.fault
+	}
+	runs, err := rec.Runs(r.Context(), who, recon.RunID(below), limit)
+	if err != nil {
+		return nil, err
+	}
+	out := List[recon.Run]{Items: runs}
+	if len(runs) == limit {
+		out.Next = strconv.FormatUint(uint64(runs[len(runs)-1].ID), 10)
+	}
+	return out, nil
+}
+
+func (s *Server) statements(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	rec, err := s.reconciliation()
+	if err != nil {
+		return nil, err
+	}
+	q := newQuery(r, "provider", "below", "limit")
+	provider, below, limit := q.text("provider"), number64(q, "below"), pageLimit(q)
+	if q.fault != nil {
+		return nil, q.fault
+	}
+	list, err := rec.Statements(r.Context(), who, provider, recon.StatementID(below), limit)
+	if err != nil {
+		return nil, err
+	}
+	out := List[recon.Imported]{Items: list}
+	if len(list) == limit {
+		out.Next = strconv.FormatUint(uint64(list[len(list)-1].ID), 10)
+	}
+	return out, nil
+}
+
+// mostPage bounds one page of runs or statements.
+const mostPage = 200
+
+func pageLimit(q *query) int {
+	n := number64(q, "limit")
+	if n == 0 || n > mostPage {
+		return mostPage
+	}
+	return int(n)
+}
+
+func number64(q *query, name string) uint64 {
+	text := q.text(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil && q.fault == nil {
+		q.fault = invalid("%s %q is no whole number", name, clipped(text))
+	}
+	return n
+}
+
+func (s *Server) signRun(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	rec, err := s.reconciliation()
+	if err != nil {
+		return nil, err
+	}
+	id, err := numbered[recon.RunID](r)
+	if err != nil {
+		return nil, err
+	}
+	var wish SignWish
+	if err := readBody(w, r, &wish); err != nil {
+		return nil, err
+	}
+	run, err := rec.Sign(r.Context(), who, id, wish.Note)
+	if err != nil {
+		return nil, missing(err, "run/%d", id)
+	}
+	return run, nil
+}
+
+func (s *Server) importStatement(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	rec, err := s.reconciliation()
+	if err != nil {
+		return nil, err
+	}
+	q := newQuery(r, "provider", "name")
+	provider, name := q.text("provider"), q.text("name")
+	if q.fault == nil && (provider == "" || name == "") {
+		q.fault = invalid("an import names the provider and the file")
+	}
+	if q.fault != nil {
+		return nil, q.fault
+	}
+	s.patient(w)
+	im, done, err := rec.Import(r.Context(), who, provider, name, http.MaxBytesReader(w, r.Body, LargestStatement))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, &Problem{"Too large", http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("%s is larger than %d GiB; ask the provider for shorter periods; nothing was imported", clipped(name), LargestStatement>>30)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ImportAnswer{im, done}, nil
+}
+
+func (s *Server) report(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
+	rec, err := s.reconciliation()
+	if err != nil {
+		return nil, err
+	}
+	q := newQuery(r, "run", "day", "format")
+	wish := ReportWish{Run: recon.RunID(number64(q, "run")), Day: recon.Day(q.text("day")), Format: q.text("format")}
+	if q.fault == nil && wish.Day != "" && !wish.Day.Valid() {
+		q.fault = invalid("%q is no business day; write it as 2026-11-29", clipped(string(wish.Day)))
+	}
+	if q.fault != nil {
+		return nil, q.fault
+	}
+	s.patient(w)
+	out, err := rec.Report(r.Context(), who, wish)
+	if err != nil {
+		return nil, err
+	}
+	w.Header().Set("Content-Type", out.ContentType)
+	w.Header().Set("Creditonce-Run", strconv.FormatUint(uint64(out.Run.ID), 10))
+	w.Header().Set("Creditonce-Verdict", verdictOf(out.Run))
+	if err := out.Write(w); err != nil {
+		// The answer has begun: the connection is cut, so that nobody takes a part for the whole.
+		return nil, errors.Join(err, http.ErrAbortHandler)
+	}
+	return written{}, nil
+}
+
+// written is the answer of a handler that has written it itself.
+type written struct{}
+
+// The verdicts of a run in one word.
+const (
+	VerdictClean       = "clean"
+	VerdictDifferences = "differences"
+	VerdictIncomplete  = "incomplete"
+)
+
+func verdictOf(r recon.Run) string {
+	switch {
+	case r.State != recon.RunComplete:
+		return VerdictIncomplete
+	case r.Differences() > 0:
+		return VerdictDifferences
+	default:
+		return VerdictClean
+	}
+}
+
+// VerdictOf is what a run says in one word.
+func VerdictOf(r ReconRun) string { return verdictOf(r) }
+
+// Reconcile starts a run and waits for it.
+func (c *Client) Reconcile(ctx context.Context, w RunWish) (ReconRun, error) {
+	return post[ReconRun](ctx, c.patient(), w, "/v1/recon/runs")
+}
+
+// ReconProgress reads how far a run or an import is.
+func (c *Client) ReconProgress(ctx context.Context) (ProgressAnswer, error) {
+	return get[ProgressAnswer](ctx, c, nil, "/v1/recon/progress")
+}
+
+// ReconRuns lists runs, newest first.
+func (c *Client) ReconRuns(ctx context.Context, filter url.Values) (List[ReconRun], error) {
+	return get[List[ReconRun]](ctx, c, filter, "/v1/recon/runs")
+}
+
+// Statements lists imported statements, newest first.
+func (c *Client) Statements(ctx context.Context, filter url.Values) (List[ReconStatement], error) {
+	return get[List[ReconStatement]](ctx, c, filter, "/v1/recon/statements")
+}
+
+// SignRun signs a run's report off.
+func (c *Client) SignRun(ctx context.Context, id, note string) (ReconRun, error) {
+	return post[ReconRun](ctx, c, SignWish{note}, "/v1/recon/runs/%s/sign", id)
+}
+
+// patient is the client with the time that a run may take.
+func (c *Client) patient() *Client {
+	return &Client{path: c.path, http: http.Client{Timeout: reconTimeout + 2*time.Minute, Transport: c.http.Transport}}
+}
+
+// ImportStatement sends a statement file.
+func (c *Client) ImportStatement(ctx context.Context, provider, name string, file io.Reader) (ImportAnswer, error) {
+	target := "http://creditonce/v1/recon/statements?" + url.Values{"provider": {provider}, "name": {name}}.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, file)
+	if err != nil {
+		return ImportAnswer{}, fmt.Errorf("make the request: %w", err)
+	}
+	r.Header.Set("Content-Type", "text/csv")
+	return send[ImportAnswer](c.patient(), r)
+}
+
+// Report writes a report to w as it comes, and tells which run it is of and what that says in one word.
+func (c *Client) Report(ctx context.Context, filter url.Values, w io.Writer) (run, verdict string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://creditonce/v1/recon/report?"+filter.Encode(), nil)
+	if err != nil {
+		return "", "", fmt.Errorf("make the request: %w", err)
+	}
+	res, err := c.patient().http.Do(r)
+	if err != nil {
+		return "", "", c.unreachable(unwrapped(err))
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+		if err != nil {
+			return "", "", c.unreachable(err)
+		}
+		return "", "", problemIn(res.StatusCode, text)
+	}
+	if _, err := io.Copy(w, res.Body); err != nil {
+		return "", "", c.unreachable(fmt.Errorf("the report was cut: %w", err))
+	}
+	return res.Header.Get("Creditonce-Run"), res.Header.Get("Creditonce-Verdict"), nil
+}

@@ -1,0 +1,285 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"creditonce/credit"
+	"creditonce/internal/admin"
+	"creditonce/internal/config"
+	"creditonce/internal/desk"
+	"creditonce/recon"
+)
+
+// reconSession is the number that the sessions of the reconciliation have in messages; lanes count from 0.
+const reconSession = -3
+
+// reconPause is the time between two logins of a listing: the trade server has traders to serve.
+const reconPause = 20 * time.Millisecond
+
+// reconciliation is the daily comparison on the live parts of this process. It is safe for concurrent use.
+type reconciliation struct {
+	app    *App
+	runner *recon.Runner
+	after  time.Duration
+
+	mu       sync.Mutex
+	progress *recon.Progress // of the run or import under way
+}
+
+var _ admin.Reconciliation = (*reconciliation)(nil)
+
+// wireRecon builds the comparison over the store, the providers' statements and MT5.
+func (a *App) wireRecon() error {
+	zone, err := time.LoadLocation(a.cfg.Reconcile.TimeZone)
+	if err != nil {
+		return fmt.Errorf("reconcile.time_zone: %w", err)
+	}
+	tolerance, err := amountsOf(a.cfg.Reconcile.Tolerance)
+	if err != nil {
+		return fmt.Errorf("reconcile.tolerance: %w", err)
+	}
+	rounding, err := amountsOf(a.cfg.Reconcile.Rounding)
+	if err != nil {
+		return fmt.Errorf("reconcile.rounding: %w", err)
+	}
+	r := &recon.Runner{
+		Book: a.store, Statements: a.store, Importer: &recon.Importer{Book: a.store, Now: a.clock.Now},
+		Zone: zone, Lookback: a.cfg.Reconcile.Lookback, Tolerance: tolerance, Rounding: rounding,
+		Dir: filepath.Join(a.cfg.DataDir, "recon"), Now: a.clock.Now, Version: Version(), Halt: a.halt,
+	}
+	a.recon = &reconciliation{app: a, runner: r, after: a.cfg.Reconcile.After}
+	for _, label := range slices.Sorted(maps.Keys(a.cfg.Providers)) {
+		list, has, err := a.providerList(label)
+		if err != nil {
+			return err
+		}
+		if has {
+			r.Providers = append(r.Providers, list)
+		}
+	}
+	for _, label := range slices.Sorted(maps.Keys(a.cfg.MT5.Servers)) {
+		list, err := a.serverList(label)
+		if err != nil {
+			return err
+		}
+		r.Servers = append(r.Servers, list)
+	}
+	return nil
+}
+
+// amountsOf reads the amounts of the configuration, each with the places that it is written with.
+func amountsOf(from map[string]string) (map[string]credit.Amount, error) {
+	out := map[string]credit.Amount{}
+	for currency, text := range from {
+		_, fraction, _ := strings.Cut(text, ".")
+		amount, err := credit.ParseAmount(text, currency, len(fraction))
+		if err != nil {
+			return nil, err
+		}
+		out[currency] = amount
+	}
+	return out, nil
+}
+
+// serverList reads the deals of one MT5 server over a session that nothing else uses.
+func (a *App) serverList(label string) (recon.ServerList, error) {
+	s := a.cfg.MT5.Servers[label]
+	rule, err := clockRule(s.Clock)
+	if err != nil {
+		return recon.ServerList{}, fmt.Errorf("mt5.servers.%s.clock: %w", label, err)
+	}
+	deals := func(ctx context.Context, from time.Time, progress func(recon.Progress), emit func(recon.Deal) error) (recon.DealList, error) {
+		known, err := a.knownLogins(ctx, label, s.Identity)
+		if err != nil {
+			return recon.DealList{}, err
+		}
+		session := a.servers[label].Session(reconSession)
+		defer func() { _ = session.Close() }() // it is only a goodbye; the list is read
+		return recon.ReadDeals(ctx, session, recon.DealQuery{
+			Server: label, Identity: s.Identity, From: from, Known: known, Groups: s.ReconcileGroups, Rule: rule, Clock: a.clock, Pause: reconPause,
+			Progress: func(done, total int) {
+				progress(recon.Progress{Step: "read the deals of MT5 server " + label + ", login by login", Done: done, Total: total})
+			},
+		}, emit)
+	}
+	return recon.ServerList{Label: label, Identity: s.Identity, Deals: deals}, nil
+}
+
+// Progress implements admin.Reconciliation.
+func (r *reconciliation) Progress() (recon.Progress, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.progress == nil {
+		return recon.Progress{}, false
+	}
+	return *r.progress, true
+}
+
+// follow remembers how far the work is, until end is called.
+func (r *reconciliation) follow() (step func(recon.Progress), end func()) {
+	set := func(p *recon.Progress) {
+		r.mu.Lock()
+		r.progress = p
+		r.mu.Unlock()
+	}
+	return func(p recon.Progress) { set(&p) }, func() { set(nil) }
+}
+
+// Reconcile implements admin.Reconciliation. The audit log has who asked before anything is read.
+func (r *reconciliation) Reconcile(ctx context.Context, who desk.Actor, first, last recon.Day) (recon.Run, error) {
+	person, err := r.app.desk.MayReconcile(ctx, who, desk.ReconRun)
+	if err != nil {
+		return recon.Run{}, err
+	}
+	if first == "" {
+		var due bool
+		if first, last, due, err = r.runner.Due(ctx, 0); err != nil {
+			return recon.Run{}, err
+		}
+		if !due {
+			last = recon.LastComplete(r.app.clock.Now(), r.runner.Zone)
+			first = last
+		}
+	}
+	act := desk.Act{Kind: desk.ReconRun, Subject: "recon", Params: map[string]string{"first": string(first), "last": string(last)}}
+	if err := r.app.desk.RecordReconciliation(ctx, who, act, ""); err != nil {
+		return recon.Run{}, err
+	}
+	return r.run(ctx, first, last, string(person.ID))
+}
+
+func (r *reconciliation) run(ctx context.Context, first, last recon.Day, by string) (recon.Run, error) {
+	step, end := r.follow()
+	defer end()
+	run, err := r.runner.Run(ctx, first, last, by, step)
+	if err != nil {
+		return run, err
+	}
+	note := r.app.log.Info()
+	if run.State != recon.RunComplete {
+		note = r.app.log.Warn().Strs("reasons", run.Reasons())
+	}
+	note.Uint64("run", uint64(run.ID)).Str("first", string(run.First)).Str("last", string(run.Last)).Str("state", string(run.State)).
+		Int("differences", run.Differences()).Int("rows", run.Outcome.Rows).Int("lines", run.Outcome.Lines).Int("deals", run.Outcome.Deals).Msg("reconciled")
+	return run, nil
+}
+
+// daily does what is due: the business days since the last complete run. It is asked every hour, so that a run that was missed or incomplete is
+// made up, and a doubled firing finds nothing to do.
+func (r *reconciliation) daily(ctx context.Context) error {
+	first, last, due, err := r.runner.Due(ctx, r.after)
+	if err != nil {
+		return err
+	}
+	if due {
+		if _, err = r.run(ctx, first, last, recon.BySchedule); refusedAs(err, "busy") {
+			err = nil // somebody's own run is going on; the next hour looks again
+		}
+	}
+	return errors.Join(err, r.runner.Watch(ctx, r.app.settings.CreatedAt))
+}
+
+func refusedAs(err error, code string) bool {
+	var refused *credit.RefusedError
+	return errors.As(err, &refused) && refused.Code == code
+}
+
+// Import implements admin.Reconciliation. What comes is kept in a file first: it is read twice, and whoever sends it may go away.
+func (r *reconciliation) Import(ctx context.Context, who desk.Actor, label, name string, body io.Reader) (recon.Imported, bool, error) {
+	person, err := r.app.desk.MayReconcile(ctx, who, desk.ReconImport)
+	if err != nil {
+		return recon.Imported{}, false, err
+	}
+	p, ok := r.app.cfg.Providers[label]
+	switch {
+	case !ok:
+		return recon.Imported{}, false, fmt.Errorf("the configuration has no provider %q; it has %s: %w", label, strings.Join(slices.Sorted(maps.Keys(r.app.cfg.Providers)), ", "), credit.ErrInvalid)
+	case p.Settlement.Format == "":
+		return recon.Imported{}, false, fmt.Errorf("the configuration does not say how statements of %s look; write providers.%s.settlement.format: %w", label, label, credit.ErrInvalid)
+	}
+	step, end := r.follow()
+	defer end()
+	step(recon.Progress{Step: "receive the file"})
+	file, err := r.received(body)
+	if err != nil {
+		return recon.Imported{}, false, err
+	}
+	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }() // a copy
+	reader := func() (recon.Reader, error) { return r.app.statementReader(label, name, p) }
+	im, done, err := r.runner.Importer.File(ctx, providerOf(label, p), file, reader, string(person.ID), step)
+	if err != nil || done {
+		return im, done, err
+	}
+	act := desk.Act{Kind: desk.ReconImport, Subject: "recon", Params: map[string]string{"provider": label, "file": name, "sha256": im.Statement.Digest}}
+	return im, false, r.app.desk.RecordReconciliation(ctx, who, act, "")
+}
+
+func (r *reconciliation) received(body io.Reader) (*os.File, error) {
+	if err := os.MkdirAll(r.runner.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("receive the file: %w", err)
+	}
+	file, err := os.CreateTemp(r.runner.Dir, "import-")
+	if err != nil {
+		return nil, fmt.Errorf("receive the file: %w", err)
+	}
+	_, err = io.Copy(file, body)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("receive the file: %w", err), file.Close(), os.Remove(file.Name()))
+	}
+	return file, nil
+}
+
+// Statements implements admin.Reconciliation.
+func (r *reconciliation) Statements(ctx context.Context, who desk.Actor, label string, below recon.StatementID, limit int) ([]recon.Imported, error) {
+	if err := r.app.desk.MayLook(ctx, who); err != nil {
+		return nil, err
+	}
+	q := recon.StatementQuery{Below: below, Limit: limit}
+	if label != "" {
+		p, ok := r.app.cfg.Providers[label]
+		if !ok {
+			return nil, fmt.Errorf("the configuration has no provider %q: %w", label, credit.ErrInvalid)
+		}
+		q.Provider = providerOf(label, p)
+	}
+	return r.app.store.Statements(ctx, q)
+}
+
+// Runs implements admin.Reconciliation.
+func (r *reconciliation) Runs(ctx context.Context, who desk.Actor, below recon.RunID, limit int) ([]recon.Run, error) {
+	if err := r.app.desk.MayLook(ctx, who); err != nil {
+		return nil, err
+	}
+	return r.app.store.Runs(ctx, below, limit)
+}
+
+// Sign implements admin.Reconciliation.
+func (r *reconciliation) Sign(ctx context.Context, who desk.Actor, id recon.RunID, note string) (recon.Run, error) {
+	person, err := r.app.desk.MayReconcile(ctx, who, desk.ReconSign)
+	if err != nil {
+		return recon.Run{}, err
+	}
+	run, err := r.app.store.SignRun(ctx, id, recon.SignOff{By: string(person.ID), At: r.app.clock.Now(), Note: note})
+	if err != nil {
+		return run, err
+	}
+	act := desk.Act{Kind: desk.ReconSign, Subject: "recon", Params: map[string]string{"run": fmt.Sprint(id), "digest": run.Digest}}
+	return run, r.app.desk.RecordReconciliation(ctx, who, act, note)
+}
+
+func providerOf(label string, p config.Provider) recon.Provider {
+	return recon.Provider{Label: label, Kind: p.Kind, Account: p.Account}
+}

@@ -1,0 +1,298 @@
+package recon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"creditonce/credit"
+)
+
+// mostShown bounds the notes of one source.
+const mostShown = 20
+
+// pageOfRows bounds what one read transaction gives: none is held while a run thinks or waits.
+const pageOfRows = 500
+
+// gathered are the three lists of a run, as far as they are complete.
+type gathered struct {
+	statements StatementBook
+	answers    map[string]map[string]LineType // by (kind, account) of providers whose list is complete
+	labels     map[string]string              // by (kind, account): what the config calls the provider now
+	rows       *shelf[Row]
+	deals      []*shelf[Deal] // of the servers whose lists are complete
+	dir        string         // ours, under the runner's
+	rules      Rules
+}
+
+// close gives everything back and removes what lies on the disk.
+func (g *gathered) close() {
+	if g.rows != nil {
+		_ = g.rows.close() // only temporary files: the folder goes with them
+	}
+	for _, d := range g.deals {
+		_ = d.close()
+	}
+	_ = os.RemoveAll(g.dir)
+}
+
+// allDeals gives the deals of every server whose list is complete.
+func (g *gathered) allDeals() iter.Seq2[Deal, error] {
+	return func(yield func(Deal, error) bool) {
+		for _, s := range g.deals {
+			for d, err := range s.all() {
+				if !yield(d, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// gather reads the lists in the order that makes no false difference: rows before deals, since a row that is done has its deal already,
+// and a deal of a row that was read as pending is no difference.
+func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) (_ *gathered, err error) {
+	g := &gathered{
+		statements: r.Statements, answers: map[string]map[string]LineType{}, labels: map[string]string{},
+		rules: Rules{From: run.From, Until: run.Until, Delay: map[string]time.Duration{}, DealsFrom: map[string]time.Time{}, Tolerance: r.Tolerance, Rounding: r.Rounding},
+	}
+	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the lists: %w", err)
+	}
+	if g.dir, err = os.MkdirTemp(r.Dir, "run-"); err != nil {
+		return nil, fmt.Errorf("make the folder of the lists: %w", err)
+	}
+	g.rows = newShelf(ctx, g.dir, (*packer).row, (*unpacker).row)
+	defer func() {
+		if err != nil {
+			g.close()
+		}
+	}()
+	for _, p := range r.Providers {
+		source, err := r.settlements(ctx, p, run, progress)
+		if err != nil {
+			return nil, err
+		}
+		if source.Complete {
+			g.answers[listKey(p.Provider)], g.labels[listKey(p.Provider)] = p.Answers, p.Provider.Label
+			g.rules.Delay[p.Provider.Label] = p.Delay
+		}
+		run.Sources = append(run.Sources, source)
+	}
+	source, err := r.readRows(ctx, g, progress)
+	if err != nil {
+		return nil, err
+	}
+	run.Sources = append(run.Sources, source)
+	for _, s := range r.Servers {
+		source, err := r.readDeals(ctx, s, run, g, progress)
+		if err != nil {
+			return nil, err
+		}
+		run.Sources = append(run.Sources, source)
+	}
+	if slices.ContainsFunc(run.Sources, func(s Source) bool { return !s.Complete }) {
+		run.State = RunIncomplete
+	}
+	g.rules.Read = r.Now()
+	return g, nil
+}
+
+func listKey(p Provider) string { return p.Kind + "\x00" + p.Account }
+
+// settlements pulls where the provider has a list of its own, and sees whether the stored statements reach the last business day.
+func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, progress func(Progress)) (Source, error) {
+	out := Source{List: ListSettlements, Name: p.Provider.Label, Entity: p.Provider.Label}
+	if p.Pull != nil {
+		progress(Progress{Step: "pull settlements of " + p.Provider.Label})
+		if err := r.pull(ctx, p, run); err != nil {
+			if ctx.Err() != nil || errors.Is(err, credit.ErrStopped) {
+				return out, err
+			}
+			out.Reason = fmt.Sprintf("%v; the lines cannot be pulled now: it is tried again every hour", err)
+			return out, nil
+		}
+	}
+	sum, reaches := sha256.New(), time.Time{}
+	var whole time.Time // how far statements reach that came after the one that is looked at, and have no gap
+	gap := ""
+	for below := StatementID(0); ; {
+		page, err := r.Statements.Statements(ctx, StatementQuery{Provider: p.Provider, Below: below, Limit: pageOfRows})
+		if err != nil {
+			return out, err
+		}
+		for _, im := range page {
+			sum.Write([]byte(im.Statement.Digest))
+			out.Rows += im.Stored
+			reaches = later(reaches, im.Reaches)
+			out.Notes = append(out.Notes, notesOn(im)...)
+			switch { // newest first: a whole statement that came later and reaches as far takes the place of one with a gap
+			case im.Statement.Incomplete == "":
+				whole = later(whole, im.Reaches)
+			case whole.Before(im.Reaches) && gap == "":
+				gap = fmt.Sprintf("%s: %s; import the whole statement", im.Statement.Name, im.Statement.Incomplete)
+			}
+			below = im.ID
+		}
+		if len(page) < pageOfRows {
+			break
+		}
+	}
+	out.Digest = hex.EncodeToString(sum.Sum(nil))
+	out.Notes = out.Notes[:min(len(out.Notes), mostShown)]
+	// A statement that ends within the last business day reaches it; how far it may lag is what the firm knows of its provider.
+	if limit := run.Until.Add(-p.Every); reaches.Before(limit) {
+		out.Reason = fmt.Sprintf("the statements reach %s, and the business day ends at %s; import the next one with `creditonce recon import FILE --provider %s`",
+			momentText(reaches), momentText(run.Until), p.Provider.Label)
+		return out, nil
+	}
+	out.Reason, out.Complete = gap, gap == ""
+	return out, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// pullWindow is the longest window of one pull; a day's lines fit into memory.
+const pullWindow = 24 * time.Hour
+
+// pullAgain is how far a pull reaches back before the days that are compared: lists come late, and movements of old payments are new lines.
+const pullAgain = 3 * 24 * time.Hour
+
+// pull brings in the provider's own list, window by window, so that an interrupted run goes on where it was.
+func (r *Runner) pull(ctx context.Context, p ProviderList, run *Run) error {
+	from := run.From.Add(-pullAgain)
+	for from.Before(run.Until) {
+		until := from.Add(pullWindow)
+		if until.After(run.Until) {
+			until = run.Until
+		}
+		_, _, err := r.Importer.Pulled(ctx, p.Provider, func(emit func(Line) error) (Statement, error) { return p.Pull(ctx, from, until, emit) }, BySchedule)
+		if err != nil {
+			return err
+		}
+		from = until
+	}
+	return nil
+}
+
+// notesOn tells what a reader of the report should know about a statement although it counts.
+func notesOn(im Imported) []string {
+	var out []string
+	for _, t := range im.Statement.Totals {
+		if !t.Agrees() {
+			out = append(out, fmt.Sprintf("%s states %s as %s, and its lines sum up to %s", im.Statement.Name, t.Name, t.Stated, t.Summed))
+		}
+	}
+	if n := len(im.Conflicts); n > 0 {
+		out = append(out, fmt.Sprintf("%s has %s from an earlier statement", im.Statement.Name, plural(n, "row that differs", "rows that differ")))
+	}
+	if n := len(im.Statement.Problems); n > 0 {
+		out = append(out, fmt.Sprintf("%s has %s an answer", im.Statement.Name, plural(n, "row that needs", "rows that need")))
+	}
+	return out
+}
+
+func momentText(at time.Time) string {
+	if at.IsZero() {
+		return "nowhere (there is none yet)"
+	}
+	return at.UTC().Format("2006-01-02 15:04 MST")
+}
+
+// lines gives the stored lines of the providers whose lists are complete, in pages.
+func (g *gathered) lines(ctx context.Context) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for after := uint64(0); ; {
+			page, next, err := g.statements.Lines(ctx, after, pageOfRows)
+			if err != nil {
+				yield(Line{}, fmt.Errorf("read settlement lines: %w", err))
+				return
+			}
+			for _, l := range page {
+				label, ok := g.labels[listKey(l.Provider)]
+				if !ok {
+					continue
+				}
+				l.Provider.Label = label
+				if !yield(Retyped(l, g.answers[listKey(l.Provider)]), nil) {
+					return
+				}
+			}
+			if next == 0 {
+				return
+			}
+			after = next
+		}
+	}
+}
+
+func (r *Runner) readRows(ctx context.Context, g *gathered, progress func(Progress)) (Source, error) {
+	out := Source{List: ListRows, Name: "store", Complete: true}
+	sum := sha256.New()
+	for after := credit.ID(0); ; {
+		page, err := r.Book.CreditsAfter(ctx, after, pageOfRows)
+		if err != nil {
+			return out, fmt.Errorf("read credit rows: %w", err)
+		}
+		for _, c := range page {
+			row := RowOf(c)
+			if err := g.rows.add(row); err != nil {
+				return out, err
+			}
+			seal(sum, row)
+			out.Rows, after = out.Rows+1, c.ID
+		}
+		progress(Progress{Step: "read credit rows", Done: out.Rows})
+		if len(page) < pageOfRows {
+			out.Digest = hex.EncodeToString(sum.Sum(nil))
+			return out, nil
+		}
+	}
+}
+
+// seal adds what a comparison reads of a row to the list's digest.
+func seal(sum hash.Hash, row Row) {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(row.ID))
+	binary.BigEndian.PutUint64(b[8:], row.Ticket)
+	sum.Write(b[:])
+	sum.Write([]byte(strings.Join([]string{string(row.State), row.Amount.String(), row.Paid.String(), string(row.Reference)}, "\x00")))
+}
+
+// readDeals lists the deals of one server. A list that is not complete is left out altogether: half of it would make differences of what
+// is there.
+func (r *Runner) readDeals(ctx context.Context, s ServerList, run *Run, g *gathered, progress func(Progress)) (Source, error) {
+	out := Source{}
+	from := run.From.Add(-r.Lookback)
+	mine := newShelf(ctx, g.dir, (*packer).deal, (*unpacker).deal)
+	g.deals = append(g.deals, mine)
+	list, err := s.Deals(ctx, from, progress, mine.add)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return out, fmt.Errorf("list the deals of server %s: %w", s.Label, err)
+	}
+	out = list.Source()
+	out.Name, out.Entity, out.From = s.Label, s.Identity, from
+	if !list.Complete {
+		g.deals = g.deals[:len(g.deals)-1]
+		return out, mine.close()
+	}
+	g.rules.DealsFrom[s.Identity] = from
+	return out, nil
+}

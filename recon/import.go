@@ -1,0 +1,151 @@
+package recon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"creditonce/credit"
+)
+
+// pieceOfLines bounds the lines of one transaction, so that an import neither holds intake up nor leaves a long free list.
+const pieceOfLines = 400
+
+// mostPulled bounds what one pull keeps in memory before it is stored.
+const mostPulled = 200_000
+
+// Importer brings statements into the store: a whole one or nothing. It is safe for concurrent use; two imports of one file give one.
+type Importer struct {
+	Book StatementBook
+	Now  func() time.Time
+}
+
+// Progress tells how far a long step is. Total is 0 where nobody knows it yet.
+type Progress struct {
+	Step        string
+	Done, Total int
+}
+
+// File imports a statement file. It is read twice: once to see that it is whole and sound, and only then a second time into the store; so a
+// file that cannot be imported (*FileError) has touched nothing. reader makes a reader for each pass. done is true when the same bytes were
+// imported before, then nothing changes.
+func (im *Importer) File(ctx context.Context, p Provider, file io.ReadSeeker, reader func() (Reader, error), by string, progress func(Progress)) (_ Imported, done bool, err error) {
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	seen := 0
+	check, err := reader()
+	if err != nil {
+		return Imported{}, false, err
+	}
+	first, err := check.Read(ctx, file, func(Line) error {
+		if seen++; seen%5000 == 0 {
+			progress(Progress{Step: "check the file", Done: seen})
+		}
+		return nil
+	})
+	if err != nil {
+		return Imported{}, false, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return Imported{}, false, fmt.Errorf("read %s a second time: %w", first.Name, err)
+	}
+	read := func(emit func(Line) error) (Statement, error) {
+		again, err := reader()
+		if err != nil {
+			return Statement{}, err
+		}
+		s, err := again.Read(ctx, file, emit)
+		if err == nil && s.Digest != first.Digest {
+			err = &FileError{Name: s.Name, Text: "it changed while it was read; import it again once nobody writes to it"}
+		}
+		return s, err
+	}
+	return im.store(ctx, p, first.Digest, read, by, func(n int) { progress(Progress{Step: "store the lines", Done: n, Total: first.Rows}) })
+}
+
+// Pulled imports what a pull gives. Its lines are kept in memory until it is whole: at most 200,000.
+func (im *Importer) Pulled(ctx context.Context, p Provider, pull func(emit func(Line) error) (Statement, error), by string) (_ Imported, done bool, err error) {
+	var lines []Line
+	s, err := pull(func(l Line) error {
+		if len(lines) >= mostPulled {
+			return fmt.Errorf("more than %d lines in one window of %s: pull shorter ones: %w", mostPulled, p.Label, credit.ErrInvalid)
+		}
+		lines = append(lines, l)
+		return nil
+	})
+	if err != nil {
+		return Imported{}, false, err
+	}
+	read := func(emit func(Line) error) (Statement, error) {
+		for _, l := range lines {
+			l.Digest = s.Digest
+			if err := emit(l); err != nil {
+				return s, err
+			}
+		}
+		return s, nil
+	}
+	return im.store(ctx, p, s.Digest, read, by, func(int) {})
+}
+
+// store writes the lines in pieces and makes them visible at the end, all at once.
+func (im *Importer) store(ctx context.Context, p Provider, digest string, read func(emit func(Line) error) (Statement, error), by string, stored func(int)) (Imported, bool, error) {
+	id, before, done, err := im.Book.BeginImport(ctx, p, digest)
+	if err != nil || done {
+		return before, done, err
+	}
+	var piece []Line
+	n := 0
+	flush := func() error {
+		if len(piece) == 0 {
+			return nil
+		}
+		if err := im.Book.AddLines(ctx, id, piece); err != nil {
+			return err
+		}
+		n += len(piece)
+		piece = piece[:0]
+		stored(n)
+		return nil
+	}
+	s, err := read(func(l Line) error {
+		piece = append(piece, l)
+		if len(piece) < pieceOfLines {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err != nil {
+		return Imported{}, false, errors.Join(err, im.Book.DropImport(context.WithoutCancel(ctx), id))
+	}
+	out, err := im.Book.FinishImport(ctx, id, s, by, im.Now())
+	if err != nil {
+		return Imported{}, false, err
+	}
+	return out, false, nil
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", n, many))
+}
+
+// Retyped gives a line the type that the firm has answered for the provider's word, where the reader did not know it.
+func Retyped(l Line, answers map[string]LineType) Line {
+	if l.Type == LineUnknown {
+		if t, ok := answers[l.Word]; ok {
+			l.Type = t
+			l.Shape()
+		}
+	}
+	return l
+}

@@ -1,0 +1,310 @@
+package recon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"sync"
+	"time"
+
+	"creditonce/credit"
+)
+
+// BySchedule is who a run or an import is by when no person asked for it.
+const BySchedule = "schedule"
+
+// pieceOfItems bounds the items of one transaction.
+const pieceOfItems = 300
+
+// Runner does whole runs: it gathers the three lists, compares them, keeps what came out and carries the tasks. One run goes on at a time.
+type Runner struct {
+	Book       RunBook
+	Statements StatementBook
+	Importer   *Importer
+	Providers  []ProviderList // in the order of a report
+	Servers    []ServerList   // in the order of a report
+
+	Zone      *time.Location // of business days
+	Lookback  time.Duration  // how far before the first day MT5's deals are read
+	Tolerance map[string]credit.Amount
+	Rounding  map[string]credit.Amount
+
+	Dir     string // where lists are spooled; each run makes a folder there and removes it
+	Now     func() time.Time
+	Version string
+	// Halt is told that so many deals are gone at once that the MT5 server itself must be in doubt (protocol-holes.md, H19): nothing may be
+	// paid until people have looked. It may be nil.
+	Halt func(ctx context.Context, reason string) error
+
+	busy sync.Mutex
+}
+
+// ProviderList is one provider's settlement list.
+type ProviderList struct {
+	Provider Provider
+	Delay    time.Duration // usual time from payment to settlement
+	Every    time.Duration // how far its statements may lag behind the last business day
+	Answers  map[string]LineType
+	// Pull reads the provider's own list; nil: people import files.
+	Pull func(ctx context.Context, from, until time.Time, emit func(Line) error) (Statement, error)
+}
+
+// ServerList is the list of balance deals of one MT5 server.
+type ServerList struct {
+	Label, Identity string
+	// Deals lists them from a moment on. An error is one of this program; what MT5 does not answer is in the list.
+	Deals func(ctx context.Context, from time.Time, progress func(Progress), emit func(Deal) error) (DealList, error)
+}
+
+// Run compares the business days from first to last, both included. It returns *credit.RefusedError for days that are not over and for a
+// second run at the same time; a list that is not complete makes the run incomplete and is no error.
+func (r *Runner) Run(ctx context.Context, first, last Day, by string, progress func(Progress)) (Run, error) {
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	if !r.busy.TryLock() {
+		return Run{}, credit.Refuse("busy", "another run is going on; look at it with `creditonce recon list`, and ask again when it is finished")
+	}
+	defer r.busy.Unlock()
+	run, err := r.opened(first, last, by)
+	if err != nil {
+		return Run{}, err
+	}
+	if run.ID, err = r.Book.BeginRun(ctx); err != nil {
+		return Run{}, fmt.Errorf("begin a run: %w", err)
+	}
+	g, err := r.gather(ctx, &run, progress)
+	if err != nil {
+		return Run{}, fmt.Errorf("run %d: %w", run.ID, err)
+	}
+	defer g.close()
+	kept := newKeeping(ctx, r.Book, run)
+	progress(Progress{Step: "compare the lists"})
+	run.Outcome, err = Compare(ctx, g.dir, g.rules, g.lines(ctx), g.rows.all(), g.allDeals(), kept.take)
+	if err == nil {
+		err = kept.flush()
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("run %d, compare: %w", run.ID, err)
+	}
+	run.Findings, run.Digest, run.Finished = kept.items, kept.digest(run), r.Now()
+	progress(Progress{Step: "carry the tasks", Total: run.Differences()})
+	if err := r.carry(ctx, run); err != nil {
+		return Run{}, fmt.Errorf("run %d, tasks: %w", run.ID, err)
+	}
+	if err := r.Book.FinishRun(ctx, run); err != nil {
+		return Run{}, fmt.Errorf("run %d, finish: %w", run.ID, err)
+	}
+	if err := r.tell(ctx, run, kept); err != nil {
+		return run, fmt.Errorf("run %d is stored: %w", run.ID, err)
+	}
+	return run, nil
+}
+
+// opened checks the days and gives the run that begins.
+func (r *Runner) opened(first, last Day, by string) (Run, error) {
+	if !first.Valid() || !last.Valid() || last < first {
+		return Run{}, fmt.Errorf("business days %q to %q: %w", first, last, credit.ErrInvalid)
+	}
+	now := r.Now()
+	from, _ := first.Bounds(r.Zone)
+	_, until := last.Bounds(r.Zone)
+	if until.After(now) {
+		return Run{}, credit.Refuse("day_open", "the business day %s is not over (it ends at %s); the last one that is over is %s",
+			last, until.UTC().Format("2006-01-02 15:04 MST"), LastComplete(now, r.Zone))
+	}
+	return Run{First: first, Last: last, Zone: r.Zone.String(), From: from, Until: until, Started: now, Version: r.Version, By: by, State: RunComplete}, nil
+}
+
+// carry opens, refreshes and closes the tasks of the run's differences.
+func (r *Runner) carry(ctx context.Context, run Run) error {
+	for after := 0; ; {
+		items, next, err := r.Book.Findings(ctx, run.ID, after, pieceOfItems)
+		if err != nil {
+			return err
+		}
+		var differences []Item
+		for _, i := range items {
+			if i.Key.Class.Difference() {
+				differences = append(differences, i)
+			}
+		}
+		if len(differences) > 0 {
+			if _, err := r.Book.Carry(ctx, run, differences); err != nil {
+				return err
+			}
+		}
+		if next == 0 {
+			break
+		}
+		after = next
+	}
+	_, err := r.Book.CarryGone(ctx, run)
+	return err
+}
+
+// tell says what a run means as a whole: the task of an incomplete one, closed by the next complete one, and the stop after a mass mismatch.
+func (r *Runner) tell(ctx context.Context, run Run, kept *keeping) error {
+	if err := r.runTask(ctx, run); err != nil {
+		return err
+	}
+	if reason := kept.massMismatch(); reason != "" && r.Halt != nil {
+		return r.Halt(ctx, fmt.Sprintf("reconciliation run %d: %s", run.ID, reason))
+	}
+	return nil
+}
+
+func (r *Runner) runTask(ctx context.Context, run Run) error {
+	t := credit.Task{Kind: credit.TaskReconIncomplete, Entity: reconEntity, OpenedAt: run.Finished}
+	if run.State == RunComplete {
+		for _, kind := range []credit.TaskKind{credit.TaskReconIncomplete, credit.TaskReconOverdue} {
+			t.Kind = kind
+			closing := credit.TaskClose{Key: t.Key(), By: byReconciliation, Reason: fmt.Sprintf("run %d of %s is complete", run.ID, daysText(run)), At: run.Finished}
+			if err := r.Book.RunTask(ctx, t, &closing); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t.Summary = fmt.Sprintf("reconciliation of %s is incomplete", daysText(run))
+	t.Next = "do what each reason says; the run is tried again every hour, or now with `creditonce recon run`"
+	for _, s := range run.Sources {
+		if !s.Complete {
+			t.Records = append(t.Records, credit.Record{Source: string(s.List) + " of " + s.Name, Fields: []credit.Field{{Name: "reason", Value: s.Reason}}})
+		}
+	}
+	return r.Book.RunTask(ctx, t, nil)
+}
+
+// reconEntity is what tasks about the reconciliation as a whole are about.
+const reconEntity = "reconciliation"
+
+// byReconciliation closes what explains itself.
+const byReconciliation = "reconciliation"
+
+// longestWithout is the longest time without a complete run (protocol-holes.md, I-L3).
+const longestWithout = 26 * time.Hour
+
+// Watch opens the task of an overdue reconciliation: no complete run for 26 hours, by the wall clock. since is when the service could have
+// begun to run at all; it counts where no run was ever complete.
+func (r *Runner) Watch(ctx context.Context, since time.Time) error {
+	newest := since
+	runs, err := r.Book.Runs(ctx, 0, 200)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if run.State == RunComplete && run.Finished.After(newest) {
+			newest = run.Finished
+		}
+	}
+	if r.Now().Sub(newest) < longestWithout {
+		return nil
+	}
+	return r.Book.RunTask(ctx, credit.Task{
+		Kind: credit.TaskReconOverdue, Entity: reconEntity, OpenedAt: r.Now(),
+		Summary: fmt.Sprintf("no complete reconciliation since %s", newest.UTC().Format("2006-01-02 15:04 MST")),
+		Next:    "see why with `creditonce recon list`, do what the reasons say, then `creditonce recon run`",
+	}, nil)
+}
+
+// Due are the business days that a scheduled run should compare now: from the day after the last complete one to the last one that ended
+// longer than after ago. ok is false when there are none. Before the first complete run it is that last day alone.
+func (r *Runner) Due(ctx context.Context, after time.Duration) (first, last Day, ok bool, err error) {
+	last = LastComplete(r.Now().Add(-after), r.Zone)
+	done, err := r.Book.LastCompleteDay(ctx)
+	switch {
+	case err != nil:
+		return "", "", false, err
+	case done == "":
+		return last, last, true, nil
+	case done >= last:
+		return "", "", false, nil
+	}
+	return done.Next(), last, true, nil
+}
+
+// keeping stores a run's items as they come, counts them and takes their digest.
+type keeping struct {
+	ctx             context.Context
+	book            RunBook
+	run             RunID
+	piece           []Item
+	items           int
+	sum             hash.Hash
+	judged, missing map[string]int // by MT5 server: rows whose deal was asked for, and of them those without it
+}
+
+func newKeeping(ctx context.Context, book RunBook, run Run) *keeping {
+	return &keeping{ctx: ctx, book: book, run: run.ID, sum: sha256.New(), judged: map[string]int{}, missing: map[string]int{}}
+}
+
+// take keeps everything but what plainly matches.
+func (k *keeping) take(i Item) error {
+	if i.Side == SideMT5 && len(i.Rows) > 0 {
+		k.judged[i.Rows[0].Identity]++
+		if i.Key.Class == DoneWithoutDeal {
+			k.missing[i.Rows[0].Identity]++
+		}
+	}
+	if i.Key.Class == Matched {
+		return nil
+	}
+	text, err := json.Marshal(i)
+	if err != nil {
+		return fmt.Errorf("write down %s of %s: %w", i.Key.Class, i.Key.Entity, err)
+	}
+	k.sum.Write(text)
+	k.items++
+	if k.piece = append(k.piece, i); len(k.piece) < pieceOfItems {
+		return nil
+	}
+	return k.flush()
+}
+
+func (k *keeping) flush() error {
+	if len(k.piece) == 0 {
+		return nil
+	}
+	err := k.book.SaveFindings(k.ctx, k.run, k.piece)
+	k.piece = k.piece[:0]
+	return err
+}
+
+// digest is the run's, over its days, its sources and its items.
+func (k *keeping) digest(run Run) string {
+	text, err := json.Marshal(struct {
+		First, Last Day
+		Zone        string
+		Sources     []Source
+		Items       string
+	}{run.First, run.Last, run.Zone, run.Sources, hex.EncodeToString(k.sum.Sum(nil))})
+	if err != nil {
+		panic(err) // plain values alone
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// A mass mismatch is at least so many rows, and at least a fifth of those whose deal was asked for.
+const (
+	massAtLeast = 5
+	massShare   = 5
+)
+
+// massMismatch says which MT5 server has lost so many deals at once that it may have been restored; empty: none.
+func (k *keeping) massMismatch() string {
+	worst, count := "", 0
+	for identity, n := range k.missing {
+		if n >= massAtLeast && n*massShare >= k.judged[identity] && (n > count || n == count && identity < worst) {
+			worst, count = identity, n
+		}
+	}
+	if worst == "" {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d deals that are credited are not on the MT5 server %s any more: it may have been restored from an older state", count, k.judged[worst], worst)
+}
