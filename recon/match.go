@@ -139,4 +139,6 @@ func paymentEntity(kind, account, payment string) string {
 
 func rowEntity(id credit.ID) string { return fmt.Sprintf("credit/%d", id) }
 
-func dealEntity(d *Deal) string { return fmt.Sprintf("deal/%s/%d", escape.Replace(d.Identity), d.Ticket) }
+func dealEntity(d *Deal) string {
+	return fmt.Sprintf("deal/%s/%d", escape.Replace(d.Identity), d.Ticket)
+}

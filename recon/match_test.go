@@ -436,7 +436,11 @@ func TestMatch_GivesEachCaseItsClass(t *testing.T) {
 			l.line(LinePayout, "", "50", func(l *Line) { l.Batch = "po_1" })
 		}, ""},
 		{"a batch that is not paid out yet", func(l *lists) { l.line(LineFee, "", "-5", func(l *Line) { l.Batch = "po_1" }) }, ""},
-		{"an unknown word counts nowhere", func(l *lists) { l.credited("pi_1", "100"); l.line(LinePayment, "pi_1", "100"); l.line(LineUnknown, "pi_1", "-7") },
+		{"an unknown word counts nowhere", func(l *lists) {
+			l.credited("pi_1", "100")
+			l.line(LinePayment, "pi_1", "100")
+			l.line(LineUnknown, "pi_1", "-7")
+		},
 			"matched credit/1 provider\n"},
 		{"after the last day", func(l *lists) {
 			late := begin.AddDate(0, 1, 0)

@@ -56,7 +56,9 @@ func (g *group) of(l *Line) bool {
 	return l.Payment == g.payment && l.Provider.Kind == g.kind && l.Provider.Account == g.account && g.payment != ""
 }
 
-func (g *group) name() string { return fmt.Sprintf("payment %q of %s %s", g.payment, g.kind, g.account) }
+func (g *group) name() string {
+	return fmt.Sprintf("payment %q of %s %s", g.payment, g.kind, g.account)
+}
 
 func lowerPayment(lines *cursor[Line], rows *cursor[paired]) (kind, account, payment string) {
 	l, u := &lines.head, &rows.head.Row.Unit

@@ -55,6 +55,16 @@ type slot struct{ at, key, value uint32 }
 
 const slotSize = 12
 
+// room makes room for a record; what grows doubles, up to about the size of a piece.
+func (p *piece) room(need, limit int) {
+	if len(p.bytes)+need > cap(p.bytes) {
+		p.bytes = slices.Grow(p.bytes, max(need, min(cap(p.bytes), limit-len(p.bytes)), 4<<10))
+	}
+	if len(p.slots) == cap(p.slots) {
+		p.slots = slices.Grow(p.slots, max(len(p.slots), 64))
+	}
+}
+
 func newSpool(ctx context.Context, dir string, memory int) *spool {
 	s := &spool{ctx: ctx, dir: dir, limit: max(memory/2, 1<<10), words: newDictionary(), spare: make(chan piece, 1)}
 	s.spare <- piece{}
@@ -77,6 +87,7 @@ func (s *spool) put(key, value []byte) error {
 			return err
 		}
 	}
+	s.fill.room(need, s.limit)
 	s.fill.slots = append(s.fill.slots, slot{uint32(len(s.fill.bytes)), uint32(len(key)), uint32(len(value))})
 	s.fill.bytes = append(append(s.fill.bytes, key...), value...)
 	return nil

@@ -12,7 +12,9 @@ func (m *matcher) tellPayment(g *group, cells []cell) error {
 		if !m.counted(c.at) || c.class == Matched && slices.ContainsFunc(c.rows, (*paired).differs) {
 			continue
 		}
-		if slices.ContainsFunc(c.rows, func(r *paired) bool { return r.class == c.class && c.class != Matched && c.entity == rowEntity(r.Row.ID) }) {
+		if slices.ContainsFunc(c.rows, func(r *paired) bool {
+			return r.class == c.class && c.class != Matched && c.entity == rowEntity(r.Row.ID)
+		}) {
 			c.entity = g.entity()
 		}
 		item := Item{Key: Key{Class: c.class, Entity: c.entity}, Side: SideProvider, Provider: label, Lines: c.lines, At: c.at, Why: c.sentence()}

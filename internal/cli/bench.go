@@ -61,6 +61,7 @@ func benchCommand(p *Process) *cobra.Command {
 	v.IntVar(&f.events, "events", 0, "fill the store with so many events first")
 	v.BoolVar(&f.tls, "tls", false, "let the webhook listener speak TLS itself, as without a proxy before it")
 	v.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	cmd.AddCommand(benchReconCommand(p), benchReconPart(p))
 	return cmd
 }
 
