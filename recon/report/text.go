@@ -37,12 +37,18 @@ func shown(s string) string {
 }
 
 func acts(r rune) bool {
+	if r < unicode.MaxASCII {
+		return r < ' '
+	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
 }
 
 // clip is shown text of bounded length that says how long it was.
 func clip(s string, limit int) string {
 	s = shown(s)
+	if len(s) <= limit {
+		return s
+	}
 	n := utf8.RuneCountInString(s)
 	if n <= limit {
 		return s
@@ -68,9 +74,11 @@ func cell(value string) string {
 
 // losesDigits tells that a spreadsheet would read the text as a number and show another one.
 func losesDigits(value string) bool {
-	mantissa, power, exponent := strings.Cut(strings.ToUpper(value), "E")
-	if exponent {
-		return digits(strings.ReplaceAll(mantissa, ".", "")) && digits(strings.TrimLeft(power, "+-"))
+	if value == "" || !strings.Contains("0123456789.", value[:1]) {
+		return false
+	}
+	if at := strings.IndexAny(value, "eE"); at > 0 {
+		return digits(strings.ReplaceAll(value[:at], ".", "")) && digits(strings.TrimLeft(value[at+1:], "+-"))
 	}
 	return digits(value) && (len(value) > 15 || len(value) > 1 && value[0] == '0')
 }

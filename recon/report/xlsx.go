@@ -157,7 +157,7 @@ func (b *book) item(item recon.Item) error {
 			s.left++
 			continue
 		}
-		var cells []any
+		cells := make([]any, 0, 2*len(columns))
 		for _, c := range columns {
 			if c.amount == nil {
 				cells = append(cells, b.plain(c.text(e)))
