@@ -130,8 +130,10 @@ func (m *Month) Pages(from, until time.Time) []Page {
 	}
 	for _, e := range m.Expected(until) {
 		if e.Key.Class != recon.PayoutDifference { // it compares a statement with itself
-			off := page(pageKey{e.Side, e.Provider, e.Currency}).off
-			off.Add(off, e.Off)
+			for currency, v := range e.Off {
+				off := page(pageKey{e.Side, e.Provider, currency}).off
+				off.Add(off, v)
+			}
 		}
 	}
 	out := make([]Page, 0, len(pages))

@@ -1,6 +1,7 @@
 package month
 
 import (
+	"maps"
 	"math/big"
 	"strconv"
 	"time"
@@ -12,9 +13,8 @@ import (
 type Expected struct {
 	Key      recon.Key
 	Side     recon.Side
-	Provider string // label; empty for deals that no row has
-	Currency string
-	Off      *big.Int // in 10^-18 of the currency, signed as in recon.Item
+	Provider string              // label; empty for deals that no row has
+	Off      map[string]*big.Int // by currency, in 10^-18 of it, signed as in recon.Item; empty: the sides agree on how much
 	At       time.Time
 	Story    string // what was planted, for the message of a test
 }
@@ -34,6 +34,7 @@ func (m *Month) Expected(until time.Time) []Expected {
 // expect notes an item.
 func (b *builder) expect(story string, e Expected) {
 	e.Story = story
+	maps.DeleteFunc(e.Off, func(_ string, v *big.Int) bool { return v.Sign() == 0 })
 	b.items = append(b.items, e)
 }
 
@@ -44,15 +45,16 @@ func (b *builder) expectPayment(story string, class recon.Class, p *payment, row
 		entity = entityOf(row)
 	}
 	b.expect(story, Expected{
-		Key: recon.Key{Class: class, Entity: entity}, Side: recon.SideProvider, Provider: p.prov.Label, Currency: p.coin.code,
-		Off: p.coin.exact(off), At: at,
+		Key: recon.Key{Class: class, Entity: entity}, Side: recon.SideProvider, Provider: p.prov.Label,
+		Off: map[string]*big.Int{p.coin.code: p.coin.exact(off)}, At: at,
 	})
 }
 
-// expectRow notes an item of MT5's side about a row; off is in the minor units of the row's currency.
+// expectRow notes an item of MT5's side about a row; off is in 10^-18 of the row's currency.
 func (b *builder) expectRow(story string, class recon.Class, row *recon.Row, off *big.Int, at time.Time) {
 	b.expect(story, Expected{
-		Key: recon.Key{Class: class, Entity: entityOf(row)}, Side: recon.SideMT5, Provider: row.Provider, Currency: row.Amount.Currency(), Off: off, At: at,
+		Key: recon.Key{Class: class, Entity: entityOf(row)}, Side: recon.SideMT5, Provider: row.Provider,
+		Off: map[string]*big.Int{row.Amount.Currency(): off}, At: at,
 	})
 }
 
@@ -60,7 +62,7 @@ func (b *builder) expectRow(story string, class recon.Class, row *recon.Row, off
 func (b *builder) expectDeal(story string, class recon.Class, d *recon.Deal, off *big.Int, at time.Time) {
 	b.expect(story, Expected{
 		Key:  recon.Key{Class: class, Entity: "deal/" + d.Identity + "/" + strconv.FormatUint(d.Ticket, 10)},
-		Side: recon.SideMT5, Currency: d.Amount.Currency(), Off: off, At: at,
+		Side: recon.SideMT5, Off: map[string]*big.Int{d.Amount.Currency(): off}, At: at,
 	})
 }
 
@@ -69,7 +71,7 @@ func (b *builder) expectPayout(t *batch, at time.Time, rest *big.Int) {
 	off := new(big.Int).Mul(rest, power(fine-t.coin.places))
 	b.expect("a payout that is not the sum of its lines", Expected{
 		Key:  recon.Key{Class: recon.PayoutDifference, Entity: "payout/" + t.prov.Kind + "/" + t.prov.Account + "/" + t.id},
-		Side: recon.SideProvider, Provider: t.prov.Label, Currency: t.coin.code, Off: off.Neg(off), At: at,
+		Side: recon.SideProvider, Provider: t.prov.Label, Off: map[string]*big.Int{t.coin.code: off.Neg(off)}, At: at,
 	})
 }
 
@@ -77,7 +79,8 @@ func (b *builder) expectPayout(t *batch, at time.Time, rest *big.Int) {
 func (b *builder) expectReversal(story string, p *payment, l *recon.Line, minor int64) {
 	b.expect(story, Expected{
 		Key:  recon.Key{Class: recon.ReversalMissing, Entity: "payment/" + p.prov.Kind + "/" + p.prov.Account + "/" + p.id + "/" + l.Movement},
-		Side: recon.SideProvider, Provider: p.prov.Label, Currency: p.coin.code, Off: p.coin.exact(-minor), At: moment(l),
+		Side: recon.SideProvider, Provider: p.prov.Label,
+		Off: map[string]*big.Int{p.coin.code: p.coin.exact(-minor)}, At: moment(l),
 	})
 }
 

@@ -93,7 +93,7 @@ func (b *builder) captureMissing(p *payment) {
 	b.wrongSum(p, row, cut[0]-p.minor, b.settle(p, cut[0]))
 }
 
-// settledInAnotherCurrency: the same number of another currency. It counts in no roll: no rate of ours says what it is worth.
+// settledInAnotherCurrency: the same worth of another currency. Each currency's page is off by its own part.
 func (b *builder) settledInAnotherCurrency(p *payment) {
 	row := b.done(p, credit.KindDeposit, "", p.minor)
 	q := *p
@@ -103,7 +103,9 @@ func (b *builder) settledInAnotherCurrency(p *payment) {
 	q.minor = max(10, exchange(p.minor, p.coin, q.coin))
 	at := latest(b.settle(&q, q.minor)...)
 	b.ours(p, credited, p.minor, at)
+	b.theirs(&q, credited, q.minor, at)
 	b.expectPayment("settled in another currency", recon.WrongCurrency, p, row, -p.minor, at)
+	b.items[len(b.items)-1].Off[q.coin.code] = q.coin.exact(q.minor)
 }
 
 // neverSettled: credited, and in no statement long after.

@@ -73,11 +73,13 @@ func (b *builder) neverLooked(p *payment) {
 	b.settled(p, row, b.settle(p, p.minor))
 }
 
-// stillLooking: the row is unknown for some hours, and its deal is there: the resolver finds it, and neither side counts it yet.
+// stillLooking: the row is unknown for some hours, and its deal is there: the resolver finds it, and no person hears of it. Both sides count
+// what the deal says.
 func (b *builder) stillLooking(p *payment) {
 	row := b.row(p, credit.KindDeposit, "", p.minor, credit.Unknown)
 	d := b.sent(p, row, p.login, row.Amount)
 	b.claim(row, d.At)
+	b.bookMT5(row, d.At)
 	b.settled(p, row, b.settle(p, p.minor))
 }
 
@@ -172,7 +174,7 @@ func (b *builder) otherAmount(p *payment) {
 	b.expectRow("for another amount", recon.WrongAmount, row, p.login.coin.exact(off), d.At)
 }
 
-// otherCurrency: the login had another currency when the deal was made. It counts in no roll.
+// otherCurrency: the login had another currency when the deal was made. Each currency's page is off by its own part.
 func (b *builder) otherCurrency(p *payment) {
 	row := b.row(p, credit.KindDeposit, "", p.minor, credit.Done)
 	d := b.answer(row, p.login)
@@ -180,7 +182,9 @@ func (b *builder) otherCurrency(p *payment) {
 	d.Amount = foreign.amount(row.Amount.Units().Int64())
 	b.settled(p, row, b.settle(p, p.minor))
 	b.oursMT5(row, d.At)
+	b.theirsMT5(row.Provider, row.Kind, Exact(d.Amount), d.Amount.Currency(), d.At)
 	b.expectRow("in another currency", recon.WrongCurrency, row, new(big.Int).Neg(Exact(row.Amount)), d.At)
+	b.items[len(b.items)-1].Off[d.Amount.Currency()] = Exact(d.Amount)
 }
 
 // damagedCopy: somebody made the deal again by hand and mistyped the reference.

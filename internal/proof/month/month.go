@@ -151,7 +151,7 @@ func (b *builder) nights() []Night {
 
 // faults plants n of each way in which something goes wrong.
 func (b *builder) faults(n int) {
-	for _, f := range slices.Concat(providerFaults(), mt5Faults()) {
+	for _, f := range slices.Concat(providerFaults(), mt5Faults(), oddFaults()) {
 		for range n {
 			p := b.provider(f.fits)
 			latest := b.read.Add(-max(p.usual, p.slowest()) - 3*24*time.Hour)

@@ -46,7 +46,19 @@ func made(plan Plan) *Month {
 // eachMonth runs the test on small months of both seasons.
 func eachMonth(t *testing.T, run func(*testing.T, *Month)) {
 	t.Helper()
-	for _, seed := range seeds() {
+	monthsOf(t, seeds(), run)
+}
+
+// oneMonth runs it on one of each season: for tests that compare many times.
+func oneMonth(t *testing.T, run func(*testing.T, *Month)) {
+	t.Helper()
+	all := seeds()
+	monthsOf(t, all[len(all)-1:], run)
+}
+
+func monthsOf(t *testing.T, seeds []uint64, run func(*testing.T, *Month)) {
+	t.Helper()
+	for _, seed := range seeds {
 		for _, season := range []Season{Spring, Autumn} {
 			t.Run(map[Season]string{Spring: "spring", Autumn: "autumn"}[season], func(t *testing.T) {
 				t.Parallel()
