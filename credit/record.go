@@ -14,9 +14,10 @@ const verifyTries = 3
 // busyPause is the wait before a busy store is asked again to take a call's outcome.
 const busyPause = 100 * time.Millisecond
 
-// record writes what the call gave. Whatever is not a verified deal, a listed refusal or a proven silence is
-// unknown.
-func (l *Lane) record(ctx context.Context, row Credit, token string, r CallResult) error {
+// record writes what the call gave, whether or not stop has ended: that ends only the reads of a fresh deal. Whatever is not a verified deal,
+// a listed refusal or a proven silence is unknown.
+func (l *Lane) record(stop context.Context, row Credit, token string, r CallResult) error {
+	ctx := context.WithoutCancel(stop)
 	ended := l.mark()
 	call := &CallEvidence{
 		Attempt: row.Attempt, Outcome: r.Outcome, Code: r.Code, Status: r.Status, Detail: r.Detail,
@@ -24,7 +25,7 @@ func (l *Lane) record(ctx context.Context, row Credit, token string, r CallResul
 	}
 	switch r.Outcome {
 	case OutcomeApplied:
-		return l.recordApplied(ctx, row, token, r, call)
+		return l.recordApplied(stop, row, token, r, call)
 	case OutcomeRefused:
 		t := refused(l.Clock.Now(), l.actor(), token, call)
 		_, err := l.settleCall(ctx, row, call, r.Answered, ended, Decision{Move: &t})
@@ -39,8 +40,9 @@ func (l *Lane) record(ctx context.Context, row Credit, token string, r CallResul
 }
 
 // recordApplied verifies the ticket before the row is done (design §6.7).
-func (l *Lane) recordApplied(ctx context.Context, row Credit, token string, r CallResult, call *CallEvidence) error {
-	deal, err := l.verify(ctx, row, r.Ticket)
+func (l *Lane) recordApplied(stop context.Context, row Credit, token string, r CallResult, call *CallEvidence) error {
+	ctx := context.WithoutCancel(stop)
+	deal, err := l.verify(stop, row, r.Ticket)
 	if err != nil {
 		l.Session.Drop("a fresh deal could not be verified")
 		return l.loseCall(ctx, row, token, "MT5 answered success, and the deal cannot be verified: "+err.Error(), call, true)
@@ -67,15 +69,21 @@ func (l *Lane) recordApplied(ctx context.Context, row Credit, token string, r Ca
 	return err
 }
 
-// verify reads the deal by its ticket, a few times at most.
-func (l *Lane) verify(ctx context.Context, row Credit, ticket uint64) (Deal, error) {
+// verify reads the deal by its ticket, a few times at most. Once stop has ended, the reads have as long as a call has to be sent: over a line
+// that went silent they would outlast the time that a stop may take. A deal that is not read by then is found by looking.
+func (l *Lane) verify(stop context.Context, row Credit, ticket uint64) (Deal, error) {
 	if ticket == 0 {
 		return Deal{}, errors.New("the answer names no ticket")
 	}
+	ctx, end := outlasting(stop, l.Timing.SendWithin)
+	defer end()
 	var err error
 	for range verifyTries {
 		var d Deal
 		if d, err = l.Session.Deal(ctx, ticket); err != nil {
+			if ctx.Err() != nil {
+				break
+			}
 			continue
 		}
 		if d.Ticket != ticket || !d.is(row) {
@@ -84,6 +92,21 @@ func (l *Lane) verify(ctx context.Context, row Credit, ticket uint64) (Deal, err
 		return d, nil
 	}
 	return Deal{}, fmt.Errorf("read deal %d: %w", ticket, err)
+}
+
+// outlasting is ctx that goes on for a while after its end; what is left of it ends with the returned function.
+func outlasting(ctx context.Context, longer time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	leave := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(longer)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-out.Done():
+		}
+	})
+	return out, func() { leave(); cancel() }
 }
 
 func (l *Lane) loseCall(ctx context.Context, row Credit, token, reason string, call *CallEvidence, answered bool) error {

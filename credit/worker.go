@@ -177,12 +177,12 @@ func (l *Lane) claimAndCall(ctx context.Context, row Credit, fresh time.Duration
 	if res.Row.State != Claimed {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx) // a stop waits for the call; the adapter's time-outs bound it
-	l.Observer.Step(ctx, Step{Name: StepClaimed, Credit: row.ID})
-	result := l.Session.Balance(ctx, Call{
+	whole := context.WithoutCancel(ctx) // a stop waits for the call; the adapter's time-outs bound it
+	l.Observer.Step(whole, Step{Name: StepClaimed, Credit: row.ID})
+	result := l.Session.Balance(whole, Call{
 		Login: res.Row.Login, Amount: res.Row.DealAmount(), Reference: res.Row.Reference, Deadline: deadline,
 	})
-	l.Observer.Step(ctx, Step{Name: StepAnswered, Credit: row.ID})
+	l.Observer.Step(whole, Step{Name: StepAnswered, Credit: row.ID})
 	return l.record(ctx, res.Row, token, result)
 }
 

@@ -190,7 +190,7 @@ func (l *dealListing) take(ctx context.Context, a *askedLogin) error {
 	switch {
 	case ctx.Err() != nil:
 		a.said = "not asked to the end"
-		return nil
+		return nil //nolint:nilerr // the end of ctx is for the caller to see
 	case seen.Complete:
 		l.settle(a, loginRead)
 		return l.give(a.login, seen)
