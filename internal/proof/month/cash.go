@@ -21,7 +21,7 @@ var (
 	euro   = coin{"EUR", 2}
 	dollar = coin{"USD", 2}
 	yen    = coin{"JPY", 0}
-	real   = coin{"BRL", 2}
+	reais  = coin{"BRL", 2}
 	ether  = coin{"ETH", 18}
 )
 
@@ -43,15 +43,6 @@ func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(
 // exact is so many minor units of the coin in the units of the books.
 func (c coin) exact(minor int64) *big.Int {
 	return new(big.Int).Mul(big.NewInt(minor), power(fine-c.places))
-}
-
-// shown is a value of the books as an amount with the given decimal places, which must be enough.
-func shown(value *big.Int, code string, places int) credit.Amount {
-	q, r := new(big.Int).QuoRem(value, power(fine-places), new(big.Int))
-	if r.Sign() != 0 {
-		panic(fmt.Sprintf("the month counts %s parts of %s smaller than 10^-%d", r, code, places))
-	}
-	return written(q, code, places)
 }
 
 // Exact is an amount of any exponent in 10^-18 of its currency: what the books of the month count in. An unset amount is 0.

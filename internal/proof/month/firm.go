@@ -65,7 +65,7 @@ func providers() []*provider {
 			},
 		},
 		{
-			Provider: recon.Provider{Label: "latam", Kind: "dlocal", Account: "648"}, share: 10, coins: []coin{real}, net: dollar, places: 6,
+			Provider: recon.Provider{Label: "latam", Kind: "dlocal", Account: "648"}, share: 10, coins: []coin{reais}, net: dollar, places: 6,
 			delay: 4 * day, spread: 3 * day, daily: 0, usual: 10 * day,
 			words: words{
 				recon.LinePayment: "PAYMENT", recon.LineRefund: "REFUND", recon.LineChargeback: "CHARGEBACK", recon.LineFee: "SETTLEMENT_FEE",

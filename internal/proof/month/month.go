@@ -176,7 +176,7 @@ func (b *builder) rules() recon.Rules {
 			out.Delay[p.Label] = p.usual
 		}
 	}
-	for _, c := range []coin{euro, dollar, yen, real, ether} {
+	for _, c := range []coin{euro, dollar, yen, reais, ether} {
 		out.Tolerance[c.code] = c.amount(tolerated(c))
 		out.Rounding[c.code] = c.amount(2 * max(1, exchange(1, dollar, c)))
 	}
