@@ -29,13 +29,13 @@ var directions = map[recon.LineType]int{
 // checker collects the faults in the order of the keys.
 type checker struct{ faults []Fault }
 
-func (c *checker) fault(path, format string, args ...any) {
-	c.faults = append(c.faults, Fault{Path: path, Text: fmt.Sprintf(format, args...)})
+func (k *checker) fault(path, format string, args ...any) {
+	k.faults = append(k.faults, Fault{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
-func (c *checker) oneOf(path, value string, allowed ...string) {
+func (k *checker) oneOf(path, value string, allowed ...string) {
 	if value != "" && !slices.Contains(allowed, value) {
-		c.fault(path, "%q is not known; write one of %s", value, strings.Join(allowed, ", "))
+		k.fault(path, "%q is not known; write one of %s", value, strings.Join(allowed, ", "))
 	}
 }
 
@@ -150,7 +150,7 @@ func (k *checker) amounts(c Config) {
 	if !c.Gross.given() && !c.Net.given() {
 		k.fault("gross", "is missing, and net too; name the column with the amount that the client paid")
 	}
-	if foreign := c.NetCurrency.Column != "" || c.NetCurrency.Fixed != ""; foreign && !(c.Gross.given() && c.Net.given()) {
+	if foreign := c.NetCurrency.Column != "" || c.NetCurrency.Fixed != ""; foreign && (!c.Gross.given() || !c.Net.given()) {
 		k.fault("net_currency", "needs both gross and net: neither can be worked out from the other in another currency")
 	}
 	k.amount("gross", c.Gross, c)
