@@ -82,7 +82,6 @@ func (im *Importer) Pulled(ctx context.Context, p Provider, pull func(emit func(
 	}
 	read := func(emit func(Line) error) (Statement, error) {
 		for _, l := range lines {
-			l.Digest = s.Digest
 			if err := emit(l); err != nil {
 				return s, err
 			}
@@ -113,6 +112,7 @@ func (im *Importer) store(ctx context.Context, p Provider, digest string, read f
 		return nil
 	}
 	s, err := read(func(l Line) error {
+		l.Digest = digest // a reader knows it at the end only
 		piece = append(piece, l)
 		if len(piece) < pieceOfLines {
 			return nil

@@ -1,0 +1,15 @@
+package app
+
+import (
+	"time"
+
+	"creditonce/internal/admin"
+)
+
+// Recon is the reconciliation of this process; at moves its wall clock, so that a test need not wait for a business day to end.
+func (a *App) Recon(at func() time.Time) admin.Reconciliation {
+	if at != nil {
+		a.recon.runner.Now = at
+	}
+	return a.recon
+}
