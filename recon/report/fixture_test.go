@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"iter"
 	"strings"
 	"testing"
@@ -113,13 +112,10 @@ func example() Data {
 
 func exampleRun() recon.Run {
 	eur := func(minor int64) credit.Amount { return amount(minor, "EUR", 2) }
-	move := func(opening, credited, refunded, closing credit.Amount) recon.Movement {
-		return recon.Movement{Opening: opening, Credited: credited, Refunded: refunded, ChargedBack: credited.Neg(), Withdrawn: credited.Neg(), Closing: closing}
-	}
-	plainMove := func(a func(int64) credit.Amount, opening, credited, refunded, chargedBack int64) recon.Movement {
-		m := move(a(opening), a(credited), a(refunded), a(opening+credited-refunded-chargedBack))
-		m.ChargedBack, m.Withdrawn = a(chargedBack), a(0)
-		return m
+	move := func(a func(int64) credit.Amount, opening, credited, refunded, chargedBack int64) recon.Movement {
+		return recon.Movement{
+			Opening: a(opening), Credited: a(credited), Refunded: a(refunded), ChargedBack: a(chargedBack), Withdrawn: a(0), Closing: a(opening + credited - refunded - chargedBack),
+		}
 	}
 	return recon.Run{
 		ID: 318, First: "2026-10-25", Last: "2026-10-25", Zone: "Europe/Berlin", From: moment("2026-10-24T22:00:00Z"), Until: moment("2026-10-25T23:00:00Z"),
@@ -138,11 +134,11 @@ func exampleRun() recon.Run {
 				recon.SettledWithoutCredit: 1, recon.DealWithoutReference: 1,
 			},
 			Rolls: []recon.Roll{
-				{Side: recon.SideMT5, Currency: "USD", Ours: plainMove(usd, 0, 0, 0, 0), Theirs: plainMove(usd, 0, 5000, 0, 0), Listed: usd(5000)},
-				{Side: recon.SideMT5, Provider: "paypal", Currency: "EUR", Ours: plainMove(eur, 120000, 823400, 0, 0), Theirs: plainMove(eur, 120000, 823400, 0, 0), Listed: eur(0)},
-				{Side: recon.SideMT5, Provider: "stripe", Currency: "USD", Ours: plainMove(usd, 4500000, 38211250, 0, 0), Theirs: plainMove(usd, 4500000, 38227250, 0, 0), Listed: usd(16000)},
-				{Side: recon.SideProvider, Provider: "paypal", Currency: "EUR", Ours: plainMove(eur, 120000, 823400, 0, 0), Theirs: plainMove(eur, 120000, 822401, 0, 0), Listed: eur(-999)},
-				{Side: recon.SideProvider, Provider: "stripe", Currency: "USD", Ours: plainMove(usd, 4500000, 38211250, 120000, 250000), Theirs: plainMove(usd, 4500000, 38206750, 120000, 250000), Listed: usd(-4500)},
+				{Side: recon.SideMT5, Currency: "USD", Ours: move(usd, 0, 0, 0, 0), Theirs: move(usd, 0, 5000, 0, 0), Listed: usd(5000)},
+				{Side: recon.SideMT5, Provider: "paypal", Currency: "EUR", Ours: move(eur, 120000, 823400, 0, 0), Theirs: move(eur, 120000, 823400, 0, 0), Listed: eur(0)},
+				{Side: recon.SideMT5, Provider: "stripe", Currency: "USD", Ours: move(usd, 4500000, 38211250, 0, 0), Theirs: move(usd, 4500000, 38227250, 0, 0), Listed: usd(16000)},
+				{Side: recon.SideProvider, Provider: "paypal", Currency: "EUR", Ours: move(eur, 120000, 823400, 0, 0), Theirs: move(eur, 120000, 822401, 0, 0), Listed: eur(-999)},
+				{Side: recon.SideProvider, Provider: "stripe", Currency: "USD", Ours: move(usd, 4500000, 38211250, 120000, 250000), Theirs: move(usd, 4500000, 38206750, 120000, 250000), Listed: usd(-4500)},
 			},
 			Counts: []recon.ClassCount{
 				{Class: recon.DealWithoutReference, Items: 1},
@@ -155,7 +151,7 @@ func exampleRun() recon.Run {
 	}
 }
 
-// clean is the same run without anything to look at, signed off.
+// cleanExample is the same run without anything to look at, signed off.
 func cleanExample() Data {
 	d := example()
 	d.Items = nil
@@ -186,5 +182,3 @@ var formats = map[string]func(*strings.Builder, Data) error{
 	"json": func(w *strings.Builder, d Data) error { return JSON(w, d) },
 	"txt":  func(w *strings.Builder, d Data) error { return Text(w, d, 120) },
 }
-
-func name(format string, d Data) string { return fmt.Sprintf("%s of run %d", format, d.Run.ID) }

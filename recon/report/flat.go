@@ -126,7 +126,7 @@ var rollColumns = []struct {
 	{"difference_before", func(f forward) credit.Amount { return f.AtOpening }},
 	{"change", func(f forward) credit.Amount { return f.Change }},
 	{"difference_after", func(f forward) credit.Amount { return f.AtClosing }},
-	{"listed", func(f forward) credit.Amount { return f.Listed }},
+	{"listed", func(f forward) credit.Amount { return f.Sum }},
 	{"listed_differences", func(f forward) credit.Amount { return f.Split.differences }},
 	{"listed_waiting", func(f forward) credit.Amount { return f.Split.waiting }},
 	{"listed_within_tolerance", func(f forward) credit.Amount { return f.Split.tolerance }},

@@ -128,7 +128,8 @@ func (g *gathered) differences() (int, sums) {
 type forward struct {
 	recon.Roll
 	AtOpening, Change, AtClosing credit.Amount // theirs minus ours
-	Unexplained                  credit.Amount // of the change, what the listed items do not explain
+	Sum                          credit.Amount // of the items that this report lists
+	Unexplained                  credit.Amount // of the difference at closing, what these items do not explain
 	Split                        split
 }
 
@@ -137,10 +138,12 @@ func (g *gathered) forwards(rolls []recon.Roll) []forward {
 	for _, r := range rolls {
 		f := forward{Roll: r, AtOpening: minus(r.Theirs.Opening, r.Ours.Opening), AtClosing: minus(r.Theirs.Closing, r.Ours.Closing)}
 		f.Change = minus(f.AtClosing, f.AtOpening)
-		f.Unexplained = minus(f.Change, r.Listed)
+		f.Sum = minus(r.Listed, r.Listed) // 0 in the currency
 		if s := g.listed[rollKey{r.Side, r.Provider, r.Currency}]; s != nil {
 			f.Split = *s
+			f.Sum = plus(plus(plus(f.Sum, s.differences), s.waiting), s.tolerance)
 		}
+		f.Unexplained = minus(f.AtClosing, f.Sum)
 		out = append(out, f)
 	}
 	return out

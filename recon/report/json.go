@@ -209,7 +209,7 @@ func newHead(d Data, g *gathered) headJSON {
 		out.Classes = append(out.Classes, classJSON{class, w.Title, w.Means, w.Do, class.Difference(), r.Outcome.Classes[class]})
 	}
 	for _, f := range g.forwards(r.Outcome.Rolls) {
-		out.Rolls = append(out.Rolls, rollJSON{f.Side, outside(f.Provider), f.Currency, f.Ours, f.Theirs, f.AtOpening, f.Change, f.AtClosing, f.Listed, f.Unexplained})
+		out.Rolls = append(out.Rolls, rollJSON{f.Side, outside(f.Provider), f.Currency, f.Ours, f.Theirs, f.AtOpening, f.Change, f.AtClosing, f.Sum, f.Unexplained})
 	}
 	for _, c := range r.Outcome.Counts {
 		out.Providers = append(out.Providers, countJSON{outside(c.Provider), c.Class, c.Items})

@@ -126,7 +126,7 @@ func (t *terminal) totals(list []forward) {
 		}
 		cells = append(cells, []string{
 			provider(f.Provider) + " " + shown(f.Currency), side,
-			figure(f.Ours.Closing), figure(f.Theirs.Closing), figure(f.AtClosing), figure(f.Listed), figure(f.Unexplained),
+			figure(f.Ours.Closing), figure(f.Theirs.Closing), figure(f.AtClosing), figure(f.Sum), figure(f.Unexplained),
 		})
 	}
 	t.table(cells, 2)
