@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/bits"
 	"os"
 	"slices"
 	"strings"
@@ -54,7 +55,8 @@ func Sort(
 func sortWith(
 	ctx context.Context, dir string, memory int, lines iter.Seq2[Line, error], rows iter.Seq2[Row, error], deals iter.Seq2[Deal, error],
 ) (*Sorted, error) {
-	s := &Sorted{ctx: ctx, memory: memory, tickets: newSieve(24), suspect: newSieve(20), codes: newSieve(23)}
+	size := bits.Len(uint(memory)) - 1
+	s := &Sorted{ctx: ctx, memory: memory, tickets: newSieve(min(24, size)), suspect: newSieve(min(20, size)), codes: newSieve(min(23, size))}
 	if err := s.makeFolder(dir); err != nil {
 		return nil, err
 	}
@@ -245,7 +247,7 @@ func (c *cursor[T]) takeAtMost(most int, into []T, together func(T) bool, what f
 // sieve tells what is certainly not in a set. It answers alike in every run: no seed is in it.
 type sieve []uint64
 
-func newSieve(bits int) sieve { return make(sieve, 1<<(bits-6)) }
+func newSieve(size int) sieve { return make(sieve, 1<<(max(size, 6)-6)) } // 2^size bits
 
 func (s sieve) add(hash uint64) {
 	i := hash % uint64(len(s)*64)
