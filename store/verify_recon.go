@@ -113,7 +113,7 @@ func (v *verifier) crossRun(tx *bolt.Tx, r keptRun) error {
 	for day := range r.Run.First.Through(r.Run.Last) {
 		d, err := runDays.get(tx, runDays.key(runDay{Day: day, Run: r.Run.ID}))
 		if err != nil {
-			return nil //nolint:nilerr // the days' own walk names it
+			return nil
 		}
 		if d == nil || d.Complete != (r.Run.State == recon.RunComplete) {
 			v.find("bucket %q: run %d (%s) is not listed so under %s", runDays.bucket, r.Run.ID, r.Run.State, day)
