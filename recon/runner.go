@@ -27,6 +27,7 @@ type Runner struct {
 	Providers  []ProviderList // in the order of a report
 	Servers    []ServerList   // in the order of a report
 
+	Since     time.Time      // UTC; when the store was made: nothing is due of the days before
 	Zone      *time.Location // of business days
 	Lookback  time.Duration  // how far before the first day MT5's deals are read
 	Tolerance map[string]credit.Amount
@@ -212,7 +213,7 @@ func (r *Runner) Watch(ctx context.Context, since time.Time) error {
 }
 
 // Due are the business days that a scheduled run should compare now: from the day after the last complete one to the last one that ended
-// longer than after ago. ok is false when there are none. Before the first complete run it is that last day alone.
+// longer than after ago. ok is false when there are none. Before the first complete run it is that last day alone, once the store has seen it.
 func (r *Runner) Due(ctx context.Context, after time.Duration) (first, last Day, ok bool, err error) {
 	last = LastComplete(r.Now().Add(-after), r.Zone)
 	done, err := r.Book.LastCompleteDay(ctx)
@@ -220,7 +221,7 @@ func (r *Runner) Due(ctx context.Context, after time.Duration) (first, last Day,
 	case err != nil:
 		return "", "", false, err
 	case done == "":
-		return last, last, true, nil
+		return last, last, last >= DayOf(r.Since, r.Zone), nil
 	case done >= last:
 		return "", "", false, nil
 	}

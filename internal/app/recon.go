@@ -54,7 +54,7 @@ func (a *App) wireRecon() error {
 	}
 	r := &recon.Runner{
 		Book: a.store, Statements: a.store, Importer: &recon.Importer{Book: a.store, Now: a.clock.Now},
-		Zone: zone, Lookback: a.cfg.Reconcile.Lookback, Tolerance: tolerance, Rounding: rounding,
+		Since: a.settings.CreatedAt, Zone: zone, Lookback: a.cfg.Reconcile.Lookback, Tolerance: tolerance, Rounding: rounding,
 		Dir: filepath.Join(a.cfg.DataDir, "recon"), Now: a.clock.Now, Version: Version(), Halt: a.halt,
 	}
 	a.recon = &reconciliation{app: a, runner: r, after: a.cfg.Reconcile.After}

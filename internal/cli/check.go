@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"creditonce/internal/app"
 	"creditonce/internal/config"
 )
 
@@ -70,6 +71,13 @@ func loadNamed(p *Process, path, how string) (*config.Config, error) {
 	case err != nil:
 		return nil, exitWith(ExitBadConfig, fmt.Errorf("read configuration: %w", err))
 	}
+	if faults := app.MappedFaults(c); len(faults) > 0 {
+		for _, f := range faults {
+			_, _ = fmt.Fprintf(p.Stderr, "%s: %s\n", path, f)
+		}
+		_, _ = fmt.Fprintf(p.Stderr, "creditonce: %s in %s; docs/settlement-formats.md says what each key means\n", count(len(faults), "fault"), path)
+		return nil, exitWith(ExitBadConfig, nil)
+	}
 	for _, w := range c.Warnings {
 		_, _ = fmt.Fprintf(p.Stderr, "warning: %v\n", w)
 	}
@@ -121,7 +129,16 @@ func printChecked(w io.Writer, c *config.Config) error {
 		lines = append(lines, fmt.Sprintf("api.keys: %s may %s", k.Name, strings.Join(k.Scopes, ", ")))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
-		lines = append(lines, fmt.Sprintf("providers.%s: %s account %s at /webhooks/%s", name, c.Providers[name].Kind, c.Providers[name].Account, name))
+		p := c.Providers[name]
+		lines = append(lines, fmt.Sprintf("providers.%s: %s account %s at /webhooks/%s", name, p.Kind, p.Account, name))
+		switch s := p.Settlement; {
+		case s.Format == "":
+			lines = append(lines, fmt.Sprintf("providers.%s: no settlement section, so its statements are not compared", name))
+		case s.Pull:
+			lines = append(lines, fmt.Sprintf("providers.%s.settlement: %s, pulled from the provider before each run", name, s.Format))
+		default:
+			lines = append(lines, fmt.Sprintf("providers.%s.settlement: %s, from files that people import", name, s.Format))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.MT5.Servers)) {
 		m := c.MT5.Servers[name]

@@ -402,7 +402,7 @@ func reconSignCommand(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sign RUN", Short: "Say that the report of a run was read", Args: args(cobra.ExactArgs(1)),
 		Long:    "sign stores that you have read the report of the run, with a note. A run is signed once, by a maker or a checker; an incomplete one cannot be signed.",
-		Example: "  creditonce recon sign 17 --note \"two differences, tasks 41 and 42\"",
+		Example: "  creditonce recon sign 17 --note=read",
 	}
 	o := operatedOne(p, cmd)
 	var note string
