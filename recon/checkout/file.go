@@ -125,7 +125,7 @@ func (f *file) currency(r recon.Record, column string) (code string, cents int, 
 	code = strings.Clone(r.Text(column))
 	cents, known := f.options.Exponent(code)
 	if !known {
-		return "", 0, r.Fail("column %q is no currency whose decimals are known: name it in the provider's exponents", column)
+		return "", 0, r.Fail("column %q is no currency whose decimals are known: name it in settlement.exponents", column)
 	}
 	return code, cents, nil
 }

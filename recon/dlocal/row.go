@@ -120,7 +120,7 @@ func (f *file) local(r recon.Record, line *recon.Line) error {
 	}
 	cents, known := f.options.Exponent(currency)
 	if !known {
-		return r.Fail("column %q is no currency whose decimals are known: name it in the provider's exponents", "LOCAL_CURRENCY")
+		return r.Fail("column %q is no currency whose decimals are known: name it in settlement.exponents", "LOCAL_CURRENCY")
 	}
 	local, err := r.Amount("LOCAL_AMOUNT", strings.Clone(currency), cents)
 	if err != nil {

@@ -31,7 +31,7 @@ func (f *file) newTransfer(r recon.Record) error {
 	currency := r.Text("SETTLEMENT_CURRENCY")
 	cents, known := f.options.Exponent(currency)
 	if !known {
-		return r.Fail("column %q is no currency whose decimals are known: name it in the provider's exponents", "SETTLEMENT_CURRENCY")
+		return r.Fail("column %q is no currency whose decimals are known: name it in settlement.exponents", "SETTLEMENT_CURRENCY")
 	}
 	t := transfer{row: r.Row, id: strings.Clone(r.Text("TRANSFER_ID")), currency: strings.Clone(currency), cents: cents, items: strings.Clone(r.Text(colItems))}
 	if t.id == "" {

@@ -34,7 +34,7 @@ func (f *file) money(r recon.Record, c Currency) (money, error) {
 	}
 	exponent, known := f.options.Exponent(code)
 	if !known {
-		return money{}, r.Fail("has the currency %q, whose decimals are not known: name them in the provider's exponents, or translate the word in currency.names", clip(code))
+		return money{}, r.Fail("has the currency %q, whose decimals are not known: name them in settlement.exponents, or translate the word in currency.names", clip(code))
 	}
 	if f.config.Unit == unitHundredths {
 		exponent = 2
