@@ -213,19 +213,19 @@ func (r *Runner) Watch(ctx context.Context, since time.Time) error {
 }
 
 // Due are the business days that a scheduled run should compare now: from the day after the last complete one to the last one that ended
-// longer than after ago. ok is false when there are none. Before the first complete run it is that last day alone, once the store has seen it.
+// longer than after ago. ok is false when there are none. Before the first complete run they begin when the store was made, or as far back as
+// MT5's deals are read.
 func (r *Runner) Due(ctx context.Context, after time.Duration) (first, last Day, ok bool, err error) {
-	last = LastComplete(r.Now().Add(-after), r.Zone)
+	now := r.Now()
+	last = LastComplete(now.Add(-after), r.Zone)
 	done, err := r.Book.LastCompleteDay(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", "", false, err
-	case done == "":
-		return last, last, last >= DayOf(r.Since, r.Zone), nil
-	case done >= last:
-		return "", "", false, nil
 	}
-	return done.Next(), last, true, nil
+	if first = done.Next(); done == "" {
+		first = DayOf(later(r.Since, now.Add(-r.Lookback)), r.Zone)
+	}
+	return first, last, first <= last, nil
 }
 
 // keeping stores a run's items as they come, counts them and takes their digest.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"time"
 
 	"creditonce/internal/admin"
@@ -13,3 +14,6 @@ func (a *App) Recon(at func() time.Time) admin.Reconciliation {
 	}
 	return a.recon
 }
+
+// ReconcileDue is what the schedule does once an hour.
+func (a *App) ReconcileDue(ctx context.Context) error { return a.recon.daily(ctx) }
