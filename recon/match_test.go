@@ -1,12 +1,10 @@
 package recon
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +27,7 @@ var (
 func testRules() Rules {
 	return Rules{
 		From: begin, Until: begin.AddDate(0, 1, 0), Read: begin.AddDate(0, 1, 0).Add(12 * time.Hour), DealsFrom: map[string]time.Time{server: begin.Add(-48 * time.Hour)},
-		Delay:     map[string]time.Duration{cards: 7 * 24 * time.Hour},
+		Delay: map[string]time.Duration{cards: 7 * 24 * time.Hour}, LinesFrom: map[string]time.Time{cards: begin.AddDate(0, -1, 0)},
 		Tolerance: map[string]credit.Amount{"USD": dollars("0.01")}, Rounding: map[string]credit.Amount{"USD": dollars("0.01")},
 	}
 }
@@ -211,6 +209,12 @@ func TestMatch_GivesEachCaseItsClass(t *testing.T) {
 		{"not settled yet", func(l *lists) { l.credited("pi_1", "100", func(r *Row) { r.PaidAt = begin.AddDate(0, 0, 28) }) },
 			"waiting credit/1 provider -100.00 USD\n"},
 		{"not settled in time", func(l *lists) { l.credited("pi_1", "100") }, "late credit/1 provider -100.00 USD\n"},
+		{"paid before the first statement", func(l *lists) { l.credited("pi_1", "100", func(r *Row) { r.PaidAt = begin.AddDate(0, -2, 0) }) },
+			"matched credit/1 mt5\n"},
+		{"paid before the first statement, and settled", func(l *lists) {
+			l.credited("pi_1", "100", func(r *Row) { r.PaidAt = begin.AddDate(0, -2, 0) })
+			l.line(LinePayment, "pi_1", "90")
+		}, "wrong_amount credit/1 provider -10.00 USD\n"},
 		{"one of two parts is not settled", func(l *lists) {
 			l.credited("pi_1", "60", kind(credit.KindDeposit, "a"))
 			l.credited("pi_1", "40", kind(credit.KindDeposit, "b"))
@@ -472,6 +476,3 @@ func TestMatch_GivesEachCaseItsClass(t *testing.T) {
 		})
 	}
 }
-
-var _ = context.Background
-var _ = slices.Sort[[]int]

@@ -2,6 +2,7 @@ package recon
 
 import (
 	"encoding/json"
+	"iter"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -188,16 +189,7 @@ func TestMatch_OneProcessorAndTwoFindTheSame(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	n := many{payments: 3000, damaged: true}
-	var l lists
-	for d := range n.deals() {
-		l.deals = append(l.deals, d)
-	}
-	for r := range n.rows() {
-		l.rows = append(l.rows, r)
-	}
-	for line := range n.lines() {
-		l.lines = append(l.lines, line)
-	}
+	l := lists{collected(t, n.lines()), collected(t, n.rows()), collected(t, n.deals())}
 	var texts []string
 	for _, cores := range []int{1, 2} {
 		runtime.GOMAXPROCS(cores)
@@ -210,6 +202,18 @@ func TestMatch_OneProcessorAndTwoFindTheSame(t *testing.T) {
 	if texts[0] != texts[1] {
 		t.Error("one processor and two do not find the same")
 	}
+}
+
+func collected[T any](t *testing.T, list iter.Seq2[T, error]) []T {
+	t.Helper()
+	var out []T
+	for v, err := range list {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // Every reference on one login is damaged, and every comment must find its row among thousands.

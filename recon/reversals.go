@@ -135,9 +135,7 @@ func (m *matcher) missing(g *group, p parts, l Line) cell {
 	case len(p.credited)+len(p.open) == 0 && len(p.payments) == 0:
 		what += "; no credit row has the payment"
 	}
-	for i := range p.credited {
-		c.rows = append(c.rows, p.credited[i])
-	}
+	c.rows = append(slices.Clip(c.rows), p.credited...)
 	c.note(ReversalMissing, "%s", what)
 	return c
 }

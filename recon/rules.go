@@ -17,6 +17,9 @@ type Rules struct {
 	// Delay is each provider's usual time from payment to settlement, by label. A credited payment that is not settled is waiting within it,
 	// and late after it. A provider without an entry has no settlement list: its rows are neither.
 	Delay map[string]time.Duration
+	// LinesFrom says for a provider, by label, from when on its statements have all payments. A row that was paid before it is not asked for
+	// its line; one that is there is compared all the same. A provider without an entry has them all.
+	LinesFrom map[string]time.Time
 	// Tolerance is the largest difference of two amounts of a currency that still match; none: they must be equal.
 	Tolerance map[string]credit.Amount
 	// Rounding is the largest rest between a payout and the sum of its lines that is a rounding rest, by currency.
