@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"iter"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -63,8 +64,9 @@ func (g *gathered) allDeals() iter.Seq2[Deal, error] {
 func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) (_ *gathered, err error) {
 	g := &gathered{
 		statements: r.Statements, answers: map[string]map[string]LineType{}, labels: map[string]string{},
-		rules: Rules{From: run.From, Until: run.Until, Delay: map[string]time.Duration{}, DealsFrom: map[string]time.Time{}, Tolerance: r.Tolerance, Rounding: r.Rounding},
+		rules: Rules{From: run.From, Until: run.Until, Delay: map[string]time.Duration{}, DealsFrom: map[string]time.Time{}, Tolerance: r.Tolerance, Rounding: map[string]credit.Amount{}},
 	}
+	maps.Copy(g.rules.Rounding, r.Rounding)
 	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the lists: %w", err)
 	}
@@ -78,7 +80,7 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 		}
 	}()
 	for _, p := range r.Providers {
-		source, err := r.settlements(ctx, p, run, progress)
+		source, err := r.settlements(ctx, p, run, g.rules.Rounding, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +112,9 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 func listKey(p Provider) string { return p.Kind + "\x00" + p.Account }
 
 // settlements pulls where the provider has a list of its own, and sees whether the stored statements reach the last business day.
-func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, progress func(Progress)) (Source, error) {
+//
+// Where the firm has named no rounding rest of a currency in which a statement states a sum, it is two of its minor units, as for the reader.
+func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, rounding map[string]credit.Amount, progress func(Progress)) (Source, error) {
 	out := Source{List: ListSettlements, Name: p.Provider.Label, Entity: p.Provider.Label}
 	if p.Pull != nil {
 		progress(Progress{Step: "pull settlements of " + p.Provider.Label})
@@ -135,6 +139,7 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, prog
 			out.Rows += im.Stored
 			reaches = later(reaches, im.Reaches)
 			out.Notes = append(out.Notes, notesOn(im)...)
+			roundingOf(im.Statement, rounding)
 			switch { // newest first: a whole statement that came later and reaches as far takes the place of one with a gap
 			case im.Statement.Incomplete == "":
 				whole = later(whole, im.Reaches)
@@ -157,6 +162,23 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, prog
 	}
 	out.Reason, out.Complete = gap, gap == ""
 	return out, nil
+}
+
+// roundingOf adds the usual rest of each currency in which the statement states a sum.
+func roundingOf(s Statement, rounding map[string]credit.Amount) {
+	for _, t := range s.Totals {
+		currency := t.Stated.Currency()
+		if _, named := rounding[currency]; named || !t.Stated.IsSet() {
+			continue
+		}
+		places, ok := credit.ISOExponent(currency)
+		if !ok {
+			places = t.Stated.Exponent()
+		}
+		if two, err := credit.Minor(2, currency, places); err == nil {
+			rounding[currency] = two
+		}
+	}
 }
 
 func later(a, b time.Time) time.Time {
