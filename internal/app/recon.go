@@ -38,6 +38,9 @@ type reconciliation struct {
 
 var _ admin.Reconciliation = (*reconciliation)(nil)
 
+// Reconciliation is the daily comparison of the three lists, on the live parts of this process.
+func (a *App) Reconciliation() admin.Reconciliation { return a.recon }
+
 // wireRecon builds the comparison over the store, the providers' statements and MT5.
 func (a *App) wireRecon() error {
 	zone, err := time.LoadLocation(a.cfg.Reconcile.TimeZone)
@@ -186,7 +189,24 @@ func (r *reconciliation) daily(ctx context.Context) error {
 			err = nil // somebody's own run is going on; the next hour looks again
 		}
 	}
-	return errors.Join(err, r.runner.Watch(ctx, r.app.settings.CreatedAt))
+	return errors.Join(err, r.runner.Watch(ctx, r.app.settings.CreatedAt), r.purge(ctx))
+}
+
+// runsKept is how many of the newest runs keep their items whatever came after them.
+const runsKept = 60
+
+// purge removes the items of old runs that nobody signed and that newer complete runs stand for, in small pieces.
+func (r *reconciliation) purge(ctx context.Context) error {
+	newest, err := r.app.store.Runs(ctx, 0, 1)
+	if err != nil || len(newest) == 0 || newest[0].ID <= runsKept {
+		return err
+	}
+	for n := 1; n > 0 && ctx.Err() == nil; {
+		if n, err = r.app.store.PurgeRuns(ctx, newest[0].ID-runsKept); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func refusedAs(err error, code string) bool {
