@@ -35,7 +35,7 @@ func NewClient(path string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}
-	return &Client{path: path, http: http.Client{Timeout: clientTimeout, Transport: &http.Transport{DialContext: dial, Proxy: nil}}}
+	return &Client{path: path, http: http.Client{Timeout: clientTimeout, Transport: &http.Transport{DialContext: dial, Proxy: nil, ExpectContinueTimeout: time.Minute}}}
 }
 
 // UnreachableError says that no service could be asked.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -55,9 +54,12 @@ type Rendered struct {
 
 // The records of the reconciliation, as JSON: ids are text there, amounts have minor units, currency and exponent.
 type (
-	ReconRun       = recon.Run
+	// ReconRun is one run.
+	ReconRun = recon.Run
+	// ReconStatement is one imported statement.
 	ReconStatement = recon.Imported
-	ReconSource    = recon.Source
+	// ReconSource is one list as a run found it.
+	ReconSource = recon.Source
 )
 
 // ReconClasses are the classes of a comparison in the order of a report.
@@ -68,9 +70,34 @@ func NeedsAnswer(s ReconStatement) bool {
 	return len(s.Statement.Problems)+len(s.Conflicts) > 0 || slices.ContainsFunc(s.Statement.Totals, func(t recon.StatedTotal) bool { return !t.Agrees() })
 }
 
-// RunOf asks for a run of the business days from first to last; both empty: what is due.
-func RunOf(first, last string) RunWish {
-	return RunWish{First: recon.Day(first), Last: recon.Day(last)}
+// RunOf asks for a run of the business days from first to last; both empty: what is due. Texts that are no days are an error that says so.
+func RunOf(first, last string) (RunWish, error) {
+	out := RunWish{First: recon.Day(first), Last: recon.Day(last)}
+	return out, out.check()
+}
+
+func (w RunWish) check() error {
+	for _, d := range []recon.Day{w.First, w.Last} {
+		if err := dayFault(d); err != nil {
+			return err
+		}
+	}
+	switch {
+	case (w.First == "") != (w.Last == ""):
+		return invalid("a run names its first and its last business day, or neither")
+	case w.Last < w.First:
+		return invalid("the first business day, %s, is after the last one, %s", w.First, w.Last)
+	}
+	return nil
+}
+
+// dayFault says what is wrong with a business day; none is fine.
+func dayFault(d recon.Day) error {
+	if d == "" {
+		return nil
+	}
+	_, err := recon.ParseDay(string(d))
+	return err
 }
 
 // RunWish asks for a run.
@@ -134,10 +161,8 @@ func (s *Server) reconcile(w http.ResponseWriter, r *http.Request, who desk.Acto
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range []recon.Day{wish.First, wish.Last} {
-		if d != "" && !d.Valid() {
-			return nil, invalid("%q is no business day; write it as 2026-11-29", clipped(string(d)))
-		}
+	if err := wish.check(); err != nil {
+		return nil, err
 	}
 	s.patient(w)
 	return rec.Reconcile(r.Context(), who, wish.First, wish.Last)
@@ -165,15 +190,11 @@ func (s *Server) reconRuns(_ http.ResponseWriter, r *http.Request, who desk.Acto
 	if q.fault != nil {
 		return nil, q.fault
 	}
-	runs, err := rec.Runs(r.Context(), who, recon.RunID(below), limit)
+	runs, err := rec.Runs(r.Context(), who, recon.RunID(below), limit+1)
 	if err != nil {
 		return nil, err
 	}
-	out := List[recon.Run]{Items: runs}
-	if len(runs) == limit {
-		out.Next = strconv.FormatUint(uint64(runs[len(runs)-1].ID), 10)
-	}
-	return out, nil
+	return pageBelow(runs, limit, func(r recon.Run) uint64 { return uint64(r.ID) }), nil
 }
 
 func (s *Server) statements(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
@@ -186,15 +207,21 @@ func (s *Server) statements(_ http.ResponseWriter, r *http.Request, who desk.Act
 	if q.fault != nil {
 		return nil, q.fault
 	}
-	list, err := rec.Statements(r.Context(), who, provider, recon.StatementID(below), limit)
+	list, err := rec.Statements(r.Context(), who, provider, recon.StatementID(below), limit+1)
 	if err != nil {
 		return nil, err
 	}
-	out := List[recon.Imported]{Items: list}
-	if len(list) == limit {
-		out.Next = strconv.FormatUint(uint64(list[len(list)-1].ID), 10)
+	return pageBelow(list, limit, func(im recon.Imported) uint64 { return uint64(im.ID) }), nil
+}
+
+// pageBelow cuts what was read to a page; one record beyond the limit tells that the list goes on.
+func pageBelow[T any](items []T, limit int, id func(T) uint64) List[T] {
+	out := List[T]{Items: items}
+	if len(items) > limit {
+		out.Items = items[:limit]
+		out.Next = strconv.FormatUint(id(items[limit-1]), 10)
 	}
-	return out, nil
+	return out
 }
 
 // mostPage bounds one page of runs or statements.
@@ -272,8 +299,8 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request, who desk.Actor) 
 	}
 	q := newQuery(r, "run", "day", "format")
 	wish := ReportWish{Run: recon.RunID(number64(q, "run")), Day: recon.Day(q.text("day")), Format: q.text("format")}
-	if q.fault == nil && wish.Day != "" && !wish.Day.Valid() {
-		q.fault = invalid("%q is no business day; write it as 2026-11-29", clipped(string(wish.Day)))
+	if q.fault == nil {
+		q.fault = dayFault(wish.Day)
 	}
 	if q.fault != nil {
 		return nil, q.fault
@@ -316,68 +343,3 @@ func verdictOf(r recon.Run) string {
 
 // VerdictOf is what a run says in one word.
 func VerdictOf(r ReconRun) string { return verdictOf(r) }
-
-// Reconcile starts a run and waits for it.
-func (c *Client) Reconcile(ctx context.Context, w RunWish) (ReconRun, error) {
-	return post[ReconRun](ctx, c.patient(), w, "/v1/recon/runs")
-}
-
-// ReconProgress reads how far a run or an import is.
-func (c *Client) ReconProgress(ctx context.Context) (ProgressAnswer, error) {
-	return get[ProgressAnswer](ctx, c, nil, "/v1/recon/progress")
-}
-
-// ReconRuns lists runs, newest first.
-func (c *Client) ReconRuns(ctx context.Context, filter url.Values) (List[ReconRun], error) {
-	return get[List[ReconRun]](ctx, c, filter, "/v1/recon/runs")
-}
-
-// Statements lists imported statements, newest first.
-func (c *Client) Statements(ctx context.Context, filter url.Values) (List[ReconStatement], error) {
-	return get[List[ReconStatement]](ctx, c, filter, "/v1/recon/statements")
-}
-
-// SignRun signs a run's report off.
-func (c *Client) SignRun(ctx context.Context, id, note string) (ReconRun, error) {
-	return post[ReconRun](ctx, c, SignWish{note}, "/v1/recon/runs/%s/sign", id)
-}
-
-// patient is the client with the time that a run may take.
-func (c *Client) patient() *Client {
-	return &Client{path: c.path, http: http.Client{Timeout: reconTimeout + 2*time.Minute, Transport: c.http.Transport}}
-}
-
-// ImportStatement sends a statement file.
-func (c *Client) ImportStatement(ctx context.Context, provider, name string, file io.Reader) (ImportAnswer, error) {
-	target := "http://creditonce/v1/recon/statements?" + url.Values{"provider": {provider}, "name": {name}}.Encode()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, file)
-	if err != nil {
-		return ImportAnswer{}, fmt.Errorf("make the request: %w", err)
-	}
-	r.Header.Set("Content-Type", "text/csv")
-	return send[ImportAnswer](c.patient(), r)
-}
-
-// Report writes a report to w as it comes, and tells which run it is of and what that says in one word.
-func (c *Client) Report(ctx context.Context, filter url.Values, w io.Writer) (run, verdict string, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://creditonce/v1/recon/report?"+filter.Encode(), nil)
-	if err != nil {
-		return "", "", fmt.Errorf("make the request: %w", err)
-	}
-	res, err := c.patient().http.Do(r)
-	if err != nil {
-		return "", "", c.unreachable(unwrapped(err))
-	}
-	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusOK {
-		text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-		if err != nil {
-			return "", "", c.unreachable(err)
-		}
-		return "", "", problemIn(res.StatusCode, text)
-	}
-	if _, err := io.Copy(w, res.Body); err != nil {
-		return "", "", c.unreachable(fmt.Errorf("the report was cut: %w", err))
-	}
-	return res.Header.Get("Creditonce-Run"), res.Header.Get("Creditonce-Verdict"), nil
-}

@@ -135,7 +135,7 @@ api:
     - {name: accounts, sha256: "%x", scopes: ["accounts:write"]}
     - {name: deposits, sha256: "%x", scopes: ["deposits:write", "deposits:read"]}
 providers:
-  stripe: {kind: stripe, account: acct_office, secrets: [{file: secret}]}
+  stripe: {kind: stripe, account: acct_office, secrets: [{file: secret}], settlement: {format: stripe, every: 24h}}
 mt5:
   servers:
     main:
@@ -210,7 +210,7 @@ func (f *office) seat(user string, uid uint32) {
 	f.t.Helper()
 	server, err := admin.New(admin.Config{
 		Desk: f.service.Desk(), Service: func() admin.Service { return admin.Service{Version: "test", Store: "store", FreeBytes: -1, Alarms: -1} },
-		Now: time.Now, Observer: quiet{}, Backup: f.service.BackUp,
+		Now: time.Now, Observer: quiet{}, Backup: f.service.BackUp, Recon: f.service.Reconciliation(),
 		Peer:     func(*net.UnixConn) (admin.Peer, error) { return admin.Peer{UID: uid}, nil },
 		UserName: func(uint32) (string, error) { return user, nil },
 		HasUser:  func(name string) (bool, error) { return name != "nosuchuser", nil },
@@ -249,9 +249,15 @@ func (f *office) hire() {
 
 // as runs a command as a unix user.
 func (f *office) as(user string, arguments ...string) result {
+	return f.with(user, func(*Process) {}, arguments...)
+}
+
+// with is as in a process that adjust may change.
+func (f *office) with(user string, adjust func(*Process), arguments ...string) result {
 	return runWith(func(p *Process) {
 		p.Now = time.Now
 		p.Getenv = func(name string) string { return map[string]string{socketVariable: f.sockets[user]}[name] }
+		adjust(p)
 	}, arguments...)
 }
 

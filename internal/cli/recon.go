@@ -1,15 +1,10 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,15 +65,11 @@ func daysWished(day, from, to string) (admin.RunWish, error) {
 	case day != "":
 		from, to = day, day
 	}
-	for _, text := range []string{from, to} {
-		if _, err := time.Parse(time.DateOnly, text); text != "" && err != nil {
-			return admin.RunWish{}, usagef("%q is no business day; write it as 2026-11-29", clipped(text))
-		}
+	wish, err := admin.RunOf(from, to)
+	if err != nil {
+		return wish, exitWith(ExitUsage, admin.Refusal(err))
 	}
-	if to < from {
-		return admin.RunWish{}, usagef("--from %s is after --to %s", from, to)
-	}
-	return admin.RunOf(from, to), nil
+	return wish, nil
 }
 
 // verdictExit chooses the exit code of what a run says.
@@ -90,68 +81,6 @@ func verdictExit(verdict string) error {
 		return exitWith(ExitFound, nil)
 	default:
 		return nil
-	}
-}
-
-// progressEvery is how often a terminal's bar asks how far the service is; elsewhere a line is printed for each step.
-const progressEvery = 300 * time.Millisecond
-
-// followProgress shows how far the service is until stop is called, which waits for the last line.
-func followProgress(ctx context.Context, p *Process, c *admin.Client) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		view := progressView{w: p.Stderr, terminal: p.Terminal}
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				view.end()
-				return
-			case <-tick.C:
-			}
-			if got, err := c.ReconProgress(ctx); err == nil && got.Busy {
-				view.show(got)
-			}
-		}
-	}()
-	return func() { cancel(); <-done }
-}
-
-// progressView draws one line that changes on a terminal, and one line a step elsewhere.
-type progressView struct {
-	w        io.Writer
-	terminal bool
-	step     string
-	drawn    int
-}
-
-func (v *progressView) show(p admin.ProgressAnswer) {
-	text := p.Step
-	switch {
-	case p.Total > 0:
-		const cells = 24
-		full := min(cells, p.Done*cells/p.Total)
-		text = fmt.Sprintf("%s [%s%s] %d of %d", p.Step, strings.Repeat("#", full), strings.Repeat(".", cells-full), p.Done, p.Total)
-	case p.Done > 0:
-		text = fmt.Sprintf("%s: %d", p.Step, p.Done)
-	}
-	if v.terminal {
-		_, _ = fmt.Fprintf(v.w, "\r%-*s", v.drawn, text)
-		v.drawn = len(text)
-		return
-	}
-	if p.Step != v.step {
-		v.step = p.Step
-		_, _ = fmt.Fprintln(v.w, p.Step)
-	}
-}
-
-func (v *progressView) end() {
-	if v.terminal && v.drawn > 0 {
-		_, _ = fmt.Fprintf(v.w, "\r%*s\r", v.drawn, "")
 	}
 }
 
@@ -240,193 +169,6 @@ func classColumns() []column[classLine] {
 	}
 }
 
-func reconImportCommand(p *Process) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Take in a provider's statement", Args: args(cobra.ExactArgs(1)),
-		Long: "import checks the whole file first and stores its rows only when every one can be read; else nothing is stored, and the message\n" +
-			"names the line. The same file a second time changes nothing. FILE may be - for standard input. Rows of an unknown type, rows that\n" +
-			"differ from an earlier statement and sums that do not agree become a task; the command then ends with 3.",
-		Example: "  creditonce recon import settlement_detail_report_batch_42.csv --provider adyen-eu",
-	}
-	o := operatedOne(p, cmd)
-	var provider string
-	cmd.Flags().StringVar(&provider, "provider", "", "the provider's name in the configuration")
-	o.check = func(*cobra.Command, []string) error {
-		if provider == "" {
-			return usagef("whose statement is it? give --provider, as the configuration names it")
-		}
-		return nil
-	}
-	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
-		file, name, err := statementFile(p, given[0])
-		if err != nil {
-			return err
-		}
-		defer func() { _ = file.Close() }() // only read
-		stop := followProgress(cmd.Context(), p, c)
-		got, err := c.ImportStatement(cmd.Context(), provider, name, file)
-		stop()
-		if err != nil {
-			return err
-		}
-		if err := show(o, got, importSheet); err != nil {
-			return err
-		}
-		if !got.Before && admin.NeedsAnswer(got.Statement) {
-			return exitWith(ExitFound, nil)
-		}
-		return nil
-	})
-	return cmd
-}
-
-func statementFile(p *Process, path string) (io.ReadCloser, string, error) {
-	if path == "-" {
-		return io.NopCloser(p.Stdin), "standard input", nil
-	}
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no file", path)
-	}
-	if err != nil {
-		return nil, "", exitWith(ExitUsage, err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, "", exitWith(ExitUsage, err)
-	}
-	return file, filepath.Base(path), nil
-}
-
-func importSheet(w io.Writer, a admin.ImportAnswer) error {
-	im := a.Statement
-	var s sheet
-	s.add("statement", strconv.FormatUint(uint64(im.ID), 10))
-	s.add("file", im.Statement.Name)
-	s.add("provider", im.Statement.Provider.Label)
-	s.add("sha256", im.Statement.Digest)
-	if a.Before {
-		s.add("result", "imported before, on "+im.At.UTC().Format("2006-01-02 15:04 MST")+" by "+im.By+"; nothing was changed")
-	} else {
-		s.add("result", fmt.Sprintf("%d rows, %d new, %d known from earlier statements", im.Statement.Rows, im.Stored, im.Duplicates))
-	}
-	if !im.Reaches.IsZero() {
-		s.add("reaches", im.Reaches.UTC().Format("2006-01-02 15:04 MST"))
-	}
-	for _, t := range im.Statement.Totals {
-		text := "agrees with its rows"
-		if !t.Agrees() {
-			text = "its rows sum up to " + t.Summed.String()
-		} else if t.Rest.IsSet() && !t.Rest.IsZero() {
-			text += ", with a rounding rest of " + t.Rest.String()
-		}
-		s.add(t.Name, t.Stated.String()+": "+text)
-	}
-	for _, q := range im.Statement.Problems {
-		s.add(fmt.Sprintf("line %d", q.Row), q.Text)
-	}
-	for _, q := range im.Conflicts {
-		s.add(fmt.Sprintf("line %d", q.Row), q.Text)
-	}
-	return s.write(w, "")
-}
-
-func reconReportCommand(p *Process) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "report", Short: "Print the report of a business day", Args: args(cobra.NoArgs),
-		Long: "report prints the report of a run: the newest one, or that of --day or --run. On a terminal it is text; --format html is one page\n" +
-			"without anything from elsewhere, to print, send and keep; csv and totals-csv are for spreadsheets, xlsx is a workbook, json is for\n" +
-			"programs. Ids and tickets are text everywhere. It ends with 3 when the run found differences, with 4 when it was incomplete.",
-		Example: "  creditonce recon report\n  creditonce recon report --day 2026-11-29 --format html --out report.html\n  creditonce recon report --run 17 --format xlsx --out report.xlsx",
-	}
-	var o operator
-	o.p, o.output = p, outTable
-	configFlag(cmd, &o.config)
-	cmd.Flags().StringVar(&o.socket, "socket", "", "the service's socket (default: $"+socketVariable+", else what the configuration says)")
-	var day, run, format, out string
-	cmd.Flags().StringVar(&day, "day", "", "the business day, as 2026-11-29")
-	cmd.Flags().StringVar(&run, "run", "", "the run's number")
-	cmd.Flags().StringVar(&format, "format", "text", strings.Join(admin.ReportFormats(), ", "))
-	cmd.Flags().StringVar(&out, "out", "", "write to this new file instead of the standard output")
-	o.check = func(*cobra.Command, []string) error {
-		if day != "" && run != "" {
-			return usagef("--day and --run both say which report; give one")
-		}
-		if _, err := daysWished(day, "", ""); err != nil {
-			return err
-		}
-		if format == "xlsx" && out == "" && p.Terminal {
-			return usagef("a workbook is no text; give --out report.xlsx")
-		}
-		return nil
-	}
-	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, _ []string) error {
-		filter := url.Values{"format": {format}}
-		for name, value := range map[string]string{"day": day, "run": run} {
-			if value != "" {
-				filter.Set(name, value)
-			}
-		}
-		verdict, err := writeReport(cmd.Context(), p, c, filter, out)
-		if err != nil {
-			return err
-		}
-		return verdictExit(verdict)
-	})
-	return cmd
-}
-
-// writeReport writes the report to the standard output, or to a new file that appears only once it is whole.
-func writeReport(ctx context.Context, p *Process, c *admin.Client, filter url.Values, out string) (verdict string, err error) {
-	if out == "" {
-		_, verdict, err = c.Report(ctx, filter, p.Stdout)
-		return verdict, err
-	}
-	part, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".part-*")
-	if err != nil {
-		return "", exitWith(ExitUsage, fmt.Errorf("write the report: %w", err))
-	}
-	defer func() { _ = os.Remove(part.Name()) }() // gone once it has its name
-	_, verdict, err = c.Report(ctx, filter, part)
-	if err = errors.Join(err, part.Close()); err != nil {
-		return "", err
-	}
-	if err := os.Link(part.Name(), out); err != nil { // never over a file that is there
-		return "", exitWith(ExitUsage, fmt.Errorf("write the report: %w; give another name", err))
-	}
-	_, _ = fmt.Fprintf(p.Stderr, "written to %s\n", out)
-	return verdict, nil
-}
-
-func reconSignCommand(p *Process) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "sign RUN", Short: "Say that the report of a run was read", Args: args(cobra.ExactArgs(1)),
-		Long:    "sign stores that you have read the report of the run, with a note. A run is signed once, by a maker or a checker; an incomplete one cannot be signed.",
-		Example: "  creditonce recon sign 17 --note=read",
-	}
-	o := operatedOne(p, cmd)
-	var note string
-	cmd.Flags().StringVar(&note, "note", "", "what there is to say")
-	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
-		run, err := c.SignRun(cmd.Context(), given[0], note)
-		if err != nil {
-			return err
-		}
-		return show(o, run, func(w io.Writer, r admin.ReconRun) error {
-			var s sheet
-			s.add("run", strconv.FormatUint(uint64(r.ID), 10))
-			s.add("business days", daysOf(r))
-			if r.SignOff != nil {
-				s.add("signed by", r.SignOff.By)
-				s.addTime("signed at", r.SignOff.At)
-				s.add("note", r.SignOff.Note)
-			}
-			return s.write(w, "")
-		})
-	})
-	return cmd
-}
-
 func reconListCommand(p *Process) *cobra.Command {
 	return lister(p, "runs, newest first", "list prints each run of the reconciliation with its days and what it says.", "  creditonce recon list", runColumns(),
 		func(cmd *cobra.Command) *filters { return filter(p, cmd) },
@@ -461,34 +203,5 @@ func runColumns() []column[admin.ReconRun] {
 			}
 			return r.SignOff.By
 		}},
-	}
-}
-
-func reconStatementsCommand(p *Process) *cobra.Command {
-	var cmd *cobra.Command
-	cmd = lister(p, "imported statements, newest first", "statements prints each statement that was imported or pulled, with its rows and how far it reaches.",
-		"  creditonce recon statements --provider stripe-main", statementColumns(),
-		func(cmd *cobra.Command) *filters { return filter(p, cmd, "provider", "of this provider only") },
-		func(cmd *cobra.Command, c *admin.Client, q url.Values) (admin.List[admin.ReconStatement], error) {
-			return c.Statements(cmd.Context(), below(q))
-		})
-	cmd.Use = "statements"
-	return cmd
-}
-
-func statementColumns() []column[admin.ReconStatement] {
-	type x = admin.ReconStatement
-	return []column[x]{
-		{head: "statement", value: func(r x) string { return strconv.FormatUint(uint64(r.ID), 10) }},
-		{head: "provider", value: func(r x) string { return r.Statement.Provider.Label }},
-		{head: "rows", value: func(r x) string { return strconv.Itoa(r.Statement.Rows) }},
-		{head: "new", value: func(r x) string { return strconv.Itoa(r.Stored) }},
-		{head: "reaches UTC", narrow: true, value: func(r x) string { return utc(r.Reaches) }},
-		{head: "reaches", wide: true, value: func(r x) string { return stamp(r.Reaches) }},
-		{head: "imported UTC", narrow: true, value: func(r x) string { return utc(r.At) }},
-		{head: "imported at", wide: true, value: func(r x) string { return stamp(r.At) }},
-		{head: "by", value: func(r x) string { return r.By }},
-		{head: "sha256", wide: true, value: func(r x) string { return r.Statement.Digest }},
-		{head: "file", value: func(r x) string { return r.Statement.Name }},
 	}
 }

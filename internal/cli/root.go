@@ -27,6 +27,7 @@ type Process struct {
 	Stdout   io.Writer // results
 	Stderr   io.Writer // messages for people
 	Terminal bool      // Stdout is a terminal
+	Watched  bool      // Stderr is a terminal, which can draw over a line
 	Getenv   func(string) string
 	Now      func() time.Time
 	Random   io.Reader // cryptographically strong
@@ -40,6 +41,7 @@ func ThisProcess() *Process {
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()),
+		Watched:  isatty.IsTerminal(os.Stderr.Fd()) && os.Getenv("TERM") != "dumb",
 		Getenv:   os.Getenv,
 		Now:      time.Now,
 		Random:   rand.Reader,

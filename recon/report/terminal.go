@@ -40,6 +40,9 @@ func Text(w io.Writer, d Data, width int) error {
 		signed = clip(s.By, pageText) + ", " + both(s.At, g.loc)
 	}
 	t.wrap("", fmt.Sprintf("%-14s %s", "Sign-off", signed))
+	if s := d.Run.SignOff; s != nil && s.Note != "" {
+		t.wrap("", fmt.Sprintf("%-14s %s", "Note", clip(s.Note, pageText)))
+	}
 	t.found(d.Run.Outcome, g)
 	t.totals(g.forwards(d.Run.Outcome.Rolls))
 	for _, class := range recon.Classes() {

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"creditonce/internal/admin"
+)
+
+func reconImportCommand(p *Process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Take in a provider's statement", Args: args(cobra.ExactArgs(1)),
+		Long: "import checks the whole file first and stores its rows only when every one can be read; else nothing is stored, and the message\n" +
+			"names the line. The same file a second time changes nothing. FILE may be - for standard input. Rows of an unknown type, rows that\n" +
+			"differ from an earlier statement and sums that do not agree become a task; the command then ends with 3.",
+		Example: "  creditonce recon import settlement_detail_report_batch_42.csv --provider adyen-eu",
+	}
+	o := operatedOne(p, cmd)
+	var provider string
+	cmd.Flags().StringVar(&provider, "provider", "", "the provider's name in the configuration")
+	o.check = func(*cobra.Command, []string) error {
+		if provider == "" {
+			return usagef("whose statement is it? give --provider, as the configuration names it")
+		}
+		return nil
+	}
+	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
+		file, name, err := statementFile(p, given[0])
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }() // only read
+		stop := followProgress(cmd.Context(), p, c)
+		got, err := c.ImportStatement(cmd.Context(), provider, name, file)
+		stop()
+		if err != nil {
+			return err
+		}
+		if err := show(o, got, importSheet); err != nil {
+			return err
+		}
+		if !got.Before && admin.NeedsAnswer(got.Statement) {
+			return exitWith(ExitFound, nil)
+		}
+		return nil
+	})
+	return cmd
+}
+
+func statementFile(p *Process, path string) (io.ReadCloser, string, error) {
+	if path == "-" {
+		return io.NopCloser(p.Stdin), "standard input", nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file", path)
+	}
+	if err != nil {
+		return nil, "", exitWith(ExitUsage, err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, "", exitWith(ExitUsage, err)
+	}
+	return file, filepath.Base(path), nil
+}
+
+func importSheet(w io.Writer, a admin.ImportAnswer) error {
+	im := a.Statement
+	var s sheet
+	s.add("statement", strconv.FormatUint(uint64(im.ID), 10))
+	s.add("file", im.Statement.Name)
+	s.add("provider", im.Statement.Provider.Label)
+	s.add("sha256", im.Statement.Digest)
+	if a.Before {
+		s.add("result", "imported before, on "+im.At.UTC().Format("2006-01-02 15:04 MST")+" by "+im.By+"; nothing was changed")
+	} else {
+		s.add("result", fmt.Sprintf("rows: %d, new: %d, known from earlier statements: %d", im.Statement.Rows, im.Stored, im.Duplicates))
+	}
+	if !im.Reaches.IsZero() {
+		s.add("reaches", im.Reaches.UTC().Format("2006-01-02 15:04 MST"))
+	}
+	for _, t := range im.Statement.Totals {
+		text := "agrees with its rows"
+		if !t.Agrees() {
+			text = "its rows sum up to " + t.Summed.String()
+		} else if t.Rest.IsSet() && !t.Rest.IsZero() {
+			text += ", with a rounding rest of " + t.Rest.String()
+		}
+		s.add(t.Name, t.Stated.String()+": "+text)
+	}
+	for _, q := range im.Statement.Problems {
+		s.add(fmt.Sprintf("line %d", q.Row), q.Text)
+	}
+	for _, q := range im.Conflicts {
+		s.add(fmt.Sprintf("line %d", q.Row), q.Text)
+	}
+	return s.write(w, "")
+}
+
+func reconStatementsCommand(p *Process) *cobra.Command {
+	cmd := lister(p, "imported statements, newest first", "statements prints each statement that was imported or pulled, with its rows and how far it reaches.",
+		"  creditonce recon statements --provider stripe-main", statementColumns(),
+		func(cmd *cobra.Command) *filters { return filter(p, cmd, "provider", "of this provider only") },
+		func(cmd *cobra.Command, c *admin.Client, q url.Values) (admin.List[admin.ReconStatement], error) {
+			return c.Statements(cmd.Context(), below(q))
+		})
+	cmd.Use = "statements"
+	return cmd
+}
+
+func statementColumns() []column[admin.ReconStatement] {
+	type x = admin.ReconStatement
+	return []column[x]{
+		{head: "statement", value: func(r x) string { return strconv.FormatUint(uint64(r.ID), 10) }},
+		{head: "provider", value: func(r x) string { return r.Statement.Provider.Label }},
+		{head: "rows", value: func(r x) string { return strconv.Itoa(r.Statement.Rows) }},
+		{head: "new", value: func(r x) string { return strconv.Itoa(r.Stored) }},
+		{head: "reaches UTC", narrow: true, value: func(r x) string { return utc(r.Reaches) }},
+		{head: "reaches", wide: true, value: func(r x) string { return stamp(r.Reaches) }},
+		{head: "imported UTC", narrow: true, value: func(r x) string { return utc(r.At) }},
+		{head: "imported at", wide: true, value: func(r x) string { return stamp(r.At) }},
+		{head: "by", value: func(r x) string { return r.By }},
+		{head: "sha256", wide: true, value: func(r x) string { return r.Statement.Digest }},
+		{head: "file", value: func(r x) string { return r.Statement.Name }},
+	}
+}
