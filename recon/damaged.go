@@ -13,10 +13,10 @@ import (
 // damageRun is the shortest stretch of a reference that Damages takes for one.
 const damageRun = 8
 
-// suspicious tells that the comment of a deal may be a damaged copy of some reference: it is none itself, and it is long enough. A shorter
-// one shares no run of 8 characters with a reference and is more than 4 edits away from its 22.
+// suspicious tells that the comment of a deal, which is no whole reference, may be a damaged copy of one: it is long enough. A shorter one
+// shares no run of 8 characters with a reference and is more than 4 edits away from its 22.
 func suspicious(d *Deal) bool {
-	return d.Action == credit.ActionBalance && len(d.Comment) >= damageRun && !credit.Reference(d.Comment).Valid()
+	return d.Action == credit.ActionBalance && len(d.Comment) >= damageRun
 }
 
 // folded is a comment as people and systems may have changed it in passing, brought back: case, blanks, look-alike letters.

@@ -3,6 +3,7 @@ package recon
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,7 +138,7 @@ func paymentEntity(kind, account, payment string) string {
 	return "payment/" + escape.Replace(kind) + "/" + escape.Replace(account) + "/" + escape.Replace(payment)
 }
 
-func rowEntity(id credit.ID) string { return fmt.Sprintf("credit/%d", id) }
+func rowEntity(id credit.ID) string { return "credit/" + strconv.FormatUint(uint64(id), 10) }
 
 func dealEntity(d *Deal) string {
 	return fmt.Sprintf("deal/%s/%d", escape.Replace(d.Identity), d.Ticket)

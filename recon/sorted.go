@@ -131,10 +131,10 @@ func (s *Sorted) read(lines iter.Seq2[Line, error], rows iter.Seq2[Row, error], 
 	}
 	return fillSpool(s.deals, deals, func(p *packer, d *Deal) []byte {
 		s.tickets.add(ticketHash(d.Identity, d.Ticket))
-		if suspicious(d) {
+		reference := referenceOf(d)
+		if reference == "" && suspicious(d) {
 			s.suspect.add(ticketHash(d.Identity, d.Login))
 		}
-		reference := referenceOf(d)
 		p.marked(d, reference != "")
 		key = appendKeyNumber(appendKey(appendKey(key[:0], d.Identity), string(reference)), d.Ticket)
 		return key

@@ -27,13 +27,13 @@ type ReconOptions struct {
 // Matching is one comparison of three lists, in a process of its own.
 type Matching struct {
 	Payments int     `json:"payments"`
-	Entries  int     `json:"entries"` // of the three lists together
-	Cores    int     `json:"cores"`   // that it was given
-	Making   float64 `json:"making_seconds"`
-	Seconds  float64 `json:"seconds"`     // sorting and matching, with the lists made once more on the way
-	Matching float64 `json:"of_it_match"` // of Seconds, after the lists were sorted
-	CPU      float64 `json:"cpu_seconds"` // user and system of the whole process so far; 0 where the system does not tell
-	PeakMiB  float64 `json:"peak_mib"`    // of the process; 0 where the system does not tell
+	Entries  int     `json:"entries"`        // of the three lists together
+	Cores    int     `json:"cores"`          // that it was given
+	Making   float64 `json:"making_seconds"` // of the lists alone
+	Seconds  float64 `json:"seconds"`        // sorting and matching: the lists are made on the way, and what making them took alone is taken off
+	Matching float64 `json:"of_it_match"`    // of Seconds, after the lists were sorted
+	CPU      float64 `json:"cpu_seconds"`    // user and system, likewise; 0 where the system does not tell
+	PeakMiB  float64 `json:"peak_mib"`       // of the process; 0 where the system does not tell
 	PerSec   float64 `json:"entries_per_second"`
 	Items    int     `json:"items"`
 	Found    int     `json:"found"` // items that are no plain match
@@ -112,6 +112,7 @@ func RunRecon(ctx context.Context, w ReconWork, out io.Writer) error {
 func matchOnce(ctx context.Context, lists *threeLists, w ReconWork) (Matching, error) {
 	m := Matching{Payments: w.Payments, Cores: runtime.GOMAXPROCS(0), Planted: lists.found()}
 	begun := time.Now()
+	start := OwnProcessorTime()
 	if !w.Again {
 		for _, err := range lists.lines() {
 			if err != nil {
@@ -125,6 +126,7 @@ func matchOnce(ctx context.Context, lists *threeLists, w ReconWork) (Matching, e
 		m.Making = time.Since(begun).Seconds()
 	}
 	used := OwnProcessorTime()
+	making := used - start
 	begun = time.Now()
 	sorted, err := recon.Sort(ctx, w.Dir, lists.lines(), lists.rows(), lists.deals())
 	if err != nil {
@@ -138,13 +140,13 @@ func matchOnce(ctx context.Context, lists *threeLists, w ReconWork) (Matching, e
 		}
 		return nil
 	})
-	m.Matching, m.Seconds = time.Since(middle).Seconds(), time.Since(begun).Seconds()
+	m.Matching, m.Seconds = time.Since(middle).Seconds(), time.Since(begun).Seconds()-m.Making
 	if err := errors.Join(err, sorted.Close()); err != nil {
 		return m, err
 	}
 	m.Entries = out.Lines + out.Rows + out.Deals
 	m.PerSec = float64(m.Entries) / m.Seconds
-	m.CPU = (OwnProcessorTime() - used).Seconds()
+	m.CPU = (OwnProcessorTime() - used - making).Seconds()
 	m.PeakMiB = float64(peakMemory()) / (1 << 20)
 	if m.Found != m.Planted {
 		return m, fmt.Errorf("the comparison found %d differences where %d are", m.Found, m.Planted)
