@@ -26,6 +26,13 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 		out.TasksByKind = append(out.TasksByKind, TaskCount{Kind: string(t.Kind), Open: t.Open, Oldest: t.Oldest})
 	}
 	restoreOf(st.Settings, &out)
+	if s.cfg.Recon != nil {
+		standing, err := s.cfg.Recon.Standing(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		out.Recon = &standing
+	}
 	out.Pulls = []Pull{}
 	for _, p := range st.Settings.Pulls {
 		out.Pulls = append(out.Pulls, Pull{

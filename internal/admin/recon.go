@@ -24,6 +24,8 @@ const LargestStatement = 4 << 30
 type Reconciliation interface {
 	// Reconcile compares business days; an empty first takes what is due, or the last day that is over.
 	Reconcile(ctx context.Context, who desk.Actor, first, last recon.Day) (recon.Run, error)
+	// Standing tells how far complete runs have come. It is cheap: status asks it each time.
+	Standing(ctx context.Context) (ReconStanding, error)
 	// Progress tells how far the run or import under way is; ok is false when there is none.
 	Progress() (p recon.Progress, ok bool)
 	// Import takes a statement of a provider, by label. done is true when the same bytes were imported before.
@@ -61,6 +63,29 @@ type (
 	// ReconSource is one list as a run found it.
 	ReconSource = recon.Source
 )
+
+// ReconStanding is what status tells of the reconciliation.
+type ReconStanding struct {
+	Through recon.Day `json:"complete_through,omitempty"` // the last business day up to which complete runs reach; left out: there was none yet
+	Since   time.Time `json:"since"`                      // UTC; when the store was made: no day before it is due
+	Zone    string    `json:"zone"`                       // of business days
+	Newest  *RunGist  `json:"newest_run,omitempty"`
+}
+
+// RunGist is what a run says in short.
+type RunGist struct {
+	ID          recon.RunID `json:"id,string"`
+	First       recon.Day   `json:"first"`
+	Last        recon.Day   `json:"last"`
+	Verdict     string      `json:"verdict"`     // clean, differences or incomplete
+	Differences int         `json:"differences"` // of what could be compared
+	Finished    time.Time   `json:"finished"`    // UTC
+}
+
+// GistOf is the short of a run.
+func GistOf(r ReconRun) *RunGist {
+	return &RunGist{ID: r.ID, First: r.First, Last: r.Last, Verdict: verdictOf(r), Differences: r.Differences(), Finished: r.Finished}
+}
 
 // ReconClasses are the classes of a comparison in the order of a report.
 func ReconClasses() []recon.Class { return recon.Classes() }

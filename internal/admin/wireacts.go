@@ -154,6 +154,8 @@ type Status struct {
 	Doubt string `json:"doubt,omitempty"`
 	// Restore is the restore or takeover that waits for its release, or whose rows are still going on; left out else.
 	Restore *Restore `json:"restore,omitempty"`
+	// Recon is how far the reconciliation has come; left out where the service does not reconcile.
+	Recon *ReconStanding `json:"reconciliation,omitempty"`
 	// Pulls tell how far the list of each provider that is pulled has come.
 	Pulls []Pull `json:"pulls"`
 

@@ -118,6 +118,21 @@ func (a *App) serverList(label string) (recon.ServerList, error) {
 	return recon.ServerList{Label: label, Identity: s.Identity, Deals: deals}, nil
 }
 
+// Standing implements admin.Reconciliation.
+func (r *reconciliation) Standing(ctx context.Context) (admin.ReconStanding, error) {
+	out := admin.ReconStanding{Since: r.runner.Since, Zone: r.runner.Zone.String()}
+	var err error
+	if out.Through, err = r.app.store.LastCompleteDay(ctx); err != nil {
+		return out, err
+	}
+	runs, err := r.app.store.Runs(ctx, 0, 1)
+	if err != nil || len(runs) == 0 {
+		return out, err
+	}
+	out.Newest = admin.GistOf(runs[0])
+	return out, nil
+}
+
 // Progress implements admin.Reconciliation.
 func (r *reconciliation) Progress() (recon.Progress, bool) {
 	r.mu.Lock()

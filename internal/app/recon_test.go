@@ -231,7 +231,7 @@ func TestReconcile_RefusesWhoMayNotAndDaysThatAreNotOver(t *testing.T) {
 	if _, err := b.Reconcile(t.Context(), person("nobody"), b.day, b.day); !errors.Is(err, credit.ErrRefused) {
 		t.Errorf("somebody unknown: %v", err)
 	}
-	if _, err := b.Reconcile(t.Context(), person("ada"), b.day.Next(), b.day.Next()); !errors.Is(err, credit.ErrRefused) {
+	if _, err := b.Reconcile(t.Context(), person("ada"), b.day.Next().Next(), b.day.Next().Next()); !errors.Is(err, credit.ErrRefused) {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	for name, text := range map[string]string{"another provider": "adyen", "no statement at all": "stripe"} {

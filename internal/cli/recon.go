@@ -117,15 +117,17 @@ func daysOf(r admin.ReconRun) string {
 	return string(r.First) + " to " + string(r.Last)
 }
 
-func verdictText(r admin.ReconRun) string {
-	n := r.Differences()
+func verdictText(r admin.ReconRun) string { return sayingOf(admin.VerdictOf(r), r.Differences()) }
+
+// sayingOf puts a verdict and the number of differences into words.
+func sayingOf(verdict string, n int) string {
 	text := "everything agrees"
 	if n == 1 {
 		text = "1 difference, with its task"
 	} else if n > 1 {
 		text = fmt.Sprintf("%d differences, each with its task", n)
 	}
-	if admin.VerdictOf(r) == admin.VerdictIncomplete {
+	if verdict == admin.VerdictIncomplete {
 		text = "incomplete; of what could be compared: " + text
 	}
 	return text

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"creditonce/internal/admin"
 )
 
 func TestReconReport_InEveryFormOfTheRunThatIsAskedFor(t *testing.T) {
@@ -80,4 +83,34 @@ func TestReconSign_OnceByAMakerOrCheckerAndTheListShowsIt(t *testing.T) {
 	if got := l.as("dora", "recon", "list", "--limit", "2"); got.stderr != "" || strings.Count(got.stdout, "\n") != 3 {
 		t.Errorf("%+v", got)
 	}
+}
+
+func TestStatus_TellsHowFarTheBooksAreReconciled(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	at := func() admin.ReconStanding {
+		t.Helper()
+		var s admin.Status
+		l.read(l.ok("dora", "status", "-o", "json"), &s)
+		if s.Recon == nil {
+			t.Fatal("status says nothing of the reconciliation")
+		}
+		return *s.Recon
+	}
+	if s := at(); s.Through != "" || s.Newest != nil || s.Zone != "UTC" || time.Since(s.Since) > time.Hour {
+		t.Errorf("before the first run: %+v", s)
+	}
+	l.ends(ExitDone, "dora", "status", "reconciled   no business day yet, since ", " UTC; there was no run")
+	l.ends(ExitNoAnswer, "carl", "recon run --day "+l.day(2))
+	if s := at(); s.Through != "" || s.Newest.Verdict != admin.VerdictIncomplete || s.Newest.Differences != 0 {
+		t.Errorf("after an incomplete run: %+v", s)
+	}
+	l.ends(ExitDone, "dora", "status", "UTC; newest run 1, of "+l.day(2)+": incomplete; of what could be compared: everything agrees")
+	l.settled()
+	l.ends(ExitFound, "carl", "recon run --from "+l.day(3)+" --to "+l.day(2))
+	if s := at(); string(s.Through) != l.day(2) || s.Newest.ID != 2 || string(s.Newest.First) != l.day(3) || s.Newest.Verdict != admin.VerdictDifferences || s.Newest.Differences != 1 {
+		t.Errorf("after a complete run: %+v", s)
+	}
+	l.ends(ExitNoAnswer, "carl", "recon run --day "+l.day(1))
+	l.ends(ExitDone, "dora", "status", "reconciled   through "+l.day(2)+" (UTC); newest run 3, of "+l.day(1)+": incomplete; of what could be compared: everything agrees")
 }

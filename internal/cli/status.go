@@ -12,10 +12,10 @@ import (
 
 func statusCommand(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "One screen: mode, sessions, credits, tasks, disk",
+		Use: "status", Short: "One screen: mode, sessions, credits, tasks, reconciliation, disk",
 		Long: "status asks the running service for one screen: what it may do and why, its MT5 sessions, the credits by state with the\n" +
 			"oldest that is in doubt, the open tasks by kind, what waits for a second person, how far the lists of providers are pulled,\n" +
-			"disk, alarms that could not be sent.",
+			"how far the books are reconciled, disk, alarms that could not be sent.",
 		Example: "  creditonce status\n  creditonce status -o json", Args: args(cobra.NoArgs),
 	}
 	o := operatedOne(p, cmd)
@@ -48,6 +48,7 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 		proposals += fmt.Sprintf(", %d moved: they can only be rejected, see creditonce proposals list", s.Moved)
 	}
 	head.add("proposals", proposals)
+	head.add("reconciled", reconciledText(s.Recon))
 	if s.Quarantine > 0 {
 		head.add("quarantine", fmt.Sprintf("%ds more until credits of earlier runs can be proven absent at MT5", s.Quarantine))
 	}
@@ -89,6 +90,26 @@ func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
 		{head: "oldest UTC", value: func(t admin.TaskCount) string { return utc(t.Oldest) }},
 		{head: "age", value: func(t admin.TaskCount) string { return age(now, t.Oldest) }},
 	})
+}
+
+// reconciledText is the line about the reconciliation; nothing where the service has none.
+func reconciledText(r *admin.ReconStanding) string {
+	if r == nil {
+		return ""
+	}
+	text := "no business day yet, since " + utc(r.Since) + " UTC"
+	if r.Through != "" {
+		text = "through " + string(r.Through) + " (" + r.Zone + ")"
+	}
+	n := r.Newest
+	if n == nil {
+		return text + "; there was no run"
+	}
+	days := string(n.Last)
+	if n.First != n.Last {
+		days = string(n.First) + " to " + days
+	}
+	return fmt.Sprintf("%s; newest run %d, of %s: %s", text, n.ID, days, sayingOf(n.Verdict, n.Differences))
 }
 
 // restoreSection tells how far a restore or takeover has come, and what its release waits for.
