@@ -208,7 +208,6 @@ func TestLane_StoreThatIsBusyDelaysAndLosesNothing(t *testing.T) {
 			inWorld(t, func(w *world) {
 				id := w.paid(testLogin, 1)
 				busyUntil := w.clock.Boot() + 10*time.Second
-				w.start()
 				w.edit(func(b *memBook) {
 					b.fault = func(v string) error {
 						if v == verb && w.clock.Boot() < busyUntil {
@@ -217,6 +216,7 @@ func TestLane_StoreThatIsBusyDelaysAndLosesNothing(t *testing.T) {
 						return nil
 					}
 				})
+				w.start()
 				w.pass(9 * time.Second)
 				w.wantState(id, Pending)
 				w.pass(5 * time.Second)

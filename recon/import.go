@@ -23,6 +23,15 @@ type Importer struct {
 	Now  func() time.Time
 }
 
+// FileWish says what to import.
+type FileWish struct {
+	Provider   Provider
+	Name       string                 // of the file, for messages
+	By         string                 // who imports it: the person's id
+	Reader     func() (Reader, error) // makes a reader for each pass
+	Incomplete bool                   // take it although lines may be missing
+}
+
 // Progress tells how far a long step is. Total is 0 where nobody knows it yet.
 type Progress struct {
 	Step        string
@@ -30,31 +39,26 @@ type Progress struct {
 }
 
 // File imports a statement file. It is read twice: once to see that it is whole and sound, and only then a second time into the store; so a
-// file that cannot be imported (*FileError) has touched nothing. reader makes a reader for each pass. done is true when the same bytes were
-// imported before, then nothing changes.
-func (im *Importer) File(ctx context.Context, p Provider, file io.ReadSeeker, reader func() (Reader, error), by string, progress func(Progress)) (_ Imported, done bool, err error) {
+// file that cannot be imported (*FileError) has touched nothing. done is true when the same bytes were
+// imported before, then nothing changes. A statement that says itself that lines may be missing is refused unless a person takes it as it is: then the list of the provider is not complete until a whole one reaches as far.
+func (im *Importer) File(ctx context.Context, w FileWish, file io.ReadSeeker, progress func(Progress)) (_ Imported, done bool, err error) {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	seen := 0
-	check, err := reader()
+	checked, err := im.Check(ctx, w, file, progress)
 	if err != nil {
 		return Imported{}, false, err
 	}
-	first, err := check.Read(ctx, file, func(Line) error {
-		if seen++; seen%5000 == 0 {
-			progress(Progress{Step: "check the file", Done: seen})
-		}
-		return nil
-	})
-	if err != nil {
-		return Imported{}, false, err
+	first := checked.Statement
+	if first.Incomplete != "" && !w.Incomplete {
+		return Imported{}, false, &FileError{Name: first.Name, Text: first.Incomplete + "; nothing was imported. Get the whole statement from the provider. If it is whole and the provider writes it so, " +
+			"import it with --incomplete: the list then counts as complete only once a whole statement reaches as far"}
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return Imported{}, false, fmt.Errorf("read %s a second time: %w", first.Name, err)
 	}
 	read := func(emit func(Line) error) (Statement, error) {
-		again, err := reader()
+		again, err := w.Reader()
 		if err != nil {
 			return Statement{}, err
 		}
@@ -64,13 +68,17 @@ func (im *Importer) File(ctx context.Context, p Provider, file io.ReadSeeker, re
 		}
 		return s, err
 	}
-	return im.store(ctx, p, first.Digest, read, by, func(n int) { progress(Progress{Step: "store the lines", Done: n, Total: first.Rows}) })
+	return im.store(ctx, w.Provider, first.Digest, read, w.By, func(n int) { progress(Progress{Step: "store the lines", Done: n, Total: first.Rows}) })
 }
 
 // Pulled imports what a pull gives. Its lines are kept in memory until it is whole: at most 200,000.
 func (im *Importer) Pulled(ctx context.Context, p Provider, pull func(emit func(Line) error) (Statement, error), by string) (_ Imported, done bool, err error) {
 	var lines []Line
+	now := im.Now()
 	s, err := pull(func(l Line) error {
+		if err := dated("the pulled list", l, now); err != nil {
+			return err
+		}
 		if len(lines) >= mostPulled {
 			return fmt.Errorf("more than %d lines in one window of %s: pull shorter ones: %w", mostPulled, p.Label, credit.ErrInvalid)
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"creditonce/credit"
 	"creditonce/internal/desk"
 	"creditonce/recon"
 )
@@ -28,8 +29,8 @@ type Reconciliation interface {
 	Standing(ctx context.Context) (ReconStanding, error)
 	// Progress tells how far the run or import under way is; ok is false when there is none.
 	Progress() (p recon.Progress, ok bool)
-	// Import takes a statement of a provider, by label. done is true when the same bytes were imported before.
-	Import(ctx context.Context, who desk.Actor, provider, name string, body io.Reader) (im recon.Imported, done bool, err error)
+	// Import takes a statement in, or only checks it.
+	Import(ctx context.Context, who desk.Actor, w ImportWish, body io.Reader) (ImportAnswer, error)
 	Statements(ctx context.Context, who desk.Actor, provider string, below recon.StatementID, limit int) ([]recon.Imported, error)
 	Runs(ctx context.Context, who desk.Actor, below recon.RunID, limit int) ([]recon.Run, error)
 	// Report renders a run. It returns what the bytes are as soon as that is known to work, and write writes them.
@@ -60,6 +61,10 @@ type (
 	ReconRun = recon.Run
 	// ReconStatement is one imported statement.
 	ReconStatement = recon.Imported
+	// ReconChecked is what a file says before anything of it is stored.
+	ReconChecked = recon.Checked
+	// ReconAmount is money as the comparison has it.
+	ReconAmount = credit.Amount
 	// ReconSource is one list as a run found it.
 	ReconSource = recon.Source
 )
@@ -131,10 +136,19 @@ type RunWish struct {
 	Last  recon.Day `json:"last,omitempty"`
 }
 
+// ImportWish says what to import.
+type ImportWish struct {
+	Provider   string // label
+	Name       string // of the file
+	Dry        bool   // check it, and import nothing
+	Incomplete bool   // take it although lines may be missing
+}
+
 // ImportAnswer is what an import gave.
 type ImportAnswer struct {
 	Statement recon.Imported `json:"statement"`
-	Before    bool           `json:"before"` // the same bytes were imported before; nothing was changed
+	Checked   *recon.Checked `json:"checked,omitempty"` // of a dry run, which imports nothing
+	Before    bool           `json:"before"`            // the same bytes were imported before; nothing was changed
 }
 
 // ProgressAnswer is how far a run or an import is.
@@ -297,24 +311,24 @@ func (s *Server) importStatement(w http.ResponseWriter, r *http.Request, who des
 	if err != nil {
 		return nil, err
 	}
-	q := newQuery(r, "provider", "name")
-	provider, name := q.text("provider"), q.text("name")
-	if q.fault == nil && (provider == "" || name == "") {
+	q := newQuery(r, "provider", "name", "dry", "incomplete")
+	wish := ImportWish{Provider: q.text("provider"), Name: q.text("name"), Dry: q.flag("dry"), Incomplete: q.flag("incomplete")}
+	if q.fault == nil && (wish.Provider == "" || wish.Name == "") {
 		q.fault = invalid("an import names the provider and the file")
 	}
 	if q.fault != nil {
 		return nil, q.fault
 	}
 	s.patient(w)
-	im, done, err := rec.Import(r.Context(), who, provider, name, http.MaxBytesReader(w, r.Body, LargestStatement))
+	out, err := rec.Import(r.Context(), who, wish, http.MaxBytesReader(w, r.Body, LargestStatement))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return nil, &Problem{"Too large", http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("%s is larger than %d GiB; ask the provider for shorter periods; nothing was imported", clipped(name), LargestStatement>>30)}
+		return nil, &Problem{"Too large", http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("%s is larger than %d GiB; ask the provider for shorter periods; nothing was imported", clipped(wish.Name), LargestStatement>>30)}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return ImportAnswer{im, done}, nil
+	return out, nil
 }
 
 func (s *Server) report(w http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -40,8 +41,10 @@ func (c *Client) patient() *Client {
 }
 
 // ImportStatement sends a statement file.
-func (c *Client) ImportStatement(ctx context.Context, provider, name string, file io.Reader) (ImportAnswer, error) {
-	target := "http://creditonce/v1/recon/statements?" + url.Values{"provider": {provider}, "name": {name}}.Encode()
+func (c *Client) ImportStatement(ctx context.Context, w ImportWish, file io.Reader) (ImportAnswer, error) {
+	target := "http://creditonce/v1/recon/statements?" + url.Values{
+		"provider": {w.Provider}, "name": {w.Name}, "dry": {strconv.FormatBool(w.Dry)}, "incomplete": {strconv.FormatBool(w.Incomplete)},
+	}.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, file)
 	if err != nil {
 		return ImportAnswer{}, fmt.Errorf("make the request: %w", err)

@@ -61,6 +61,9 @@ func (a *App) wireRecon() error {
 		Dir: filepath.Join(a.cfg.DataDir, "recon"), Now: a.clock.Now, Version: Version(), Halt: a.halt,
 	}
 	a.recon = &reconciliation{app: a, runner: r, after: a.cfg.Reconcile.After}
+	if err := clearLists(r.Dir); err != nil {
+		return err
+	}
 	for _, label := range slices.Sorted(maps.Keys(a.cfg.Providers)) {
 		list, has, err := a.providerList(label)
 		if err != nil {
@@ -76,6 +79,22 @@ func (a *App) wireRecon() error {
 			return err
 		}
 		r.Servers = append(r.Servers, list)
+	}
+	return nil
+}
+
+// clearLists removes what a process that was killed left in the folder of the lists: statements as they were sent, and spools. Nobody else writes there.
+func clearLists(dir string) error {
+	for _, mask := range []string{"import-*", "run-*"} {
+		left, err := filepath.Glob(filepath.Join(dir, mask))
+		if err != nil {
+			return err
+		}
+		for _, path := range left {
+			if err := os.RemoveAll(path); err != nil {
+				return fmt.Errorf("remove what a killed process left: %w", err)
+			}
+		}
 	}
 	return nil
 }
@@ -230,33 +249,40 @@ func refusedAs(err error, code string) bool {
 }
 
 // Import implements admin.Reconciliation. What comes is kept in a file first: it is read twice, and whoever sends it may go away.
-func (r *reconciliation) Import(ctx context.Context, who desk.Actor, label, name string, body io.Reader) (recon.Imported, bool, error) {
+func (r *reconciliation) Import(ctx context.Context, who desk.Actor, w admin.ImportWish, body io.Reader) (admin.ImportAnswer, error) {
 	person, err := r.app.desk.MayReconcile(ctx, who, desk.ReconImport)
 	if err != nil {
-		return recon.Imported{}, false, err
+		return admin.ImportAnswer{}, err
 	}
-	p, ok := r.app.cfg.Providers[label]
+	p, ok := r.app.cfg.Providers[w.Provider]
 	switch {
 	case !ok:
-		return recon.Imported{}, false, fmt.Errorf("the configuration has no provider %q; it has %s: %w", label, strings.Join(slices.Sorted(maps.Keys(r.app.cfg.Providers)), ", "), credit.ErrInvalid)
+		return admin.ImportAnswer{}, fmt.Errorf("the configuration has no provider %q; it has %s: %w", w.Provider, strings.Join(slices.Sorted(maps.Keys(r.app.cfg.Providers)), ", "), credit.ErrInvalid)
 	case p.Settlement.Format == "":
-		return recon.Imported{}, false, fmt.Errorf("the configuration does not say how statements of %s look; write providers.%s.settlement.format: %w", label, label, credit.ErrInvalid)
+		return admin.ImportAnswer{}, fmt.Errorf("the configuration does not say how statements of %s look; write providers.%s.settlement.format: %w", w.Provider, w.Provider, credit.ErrInvalid)
 	}
 	step, end := r.follow()
 	defer end()
 	step(recon.Progress{Step: "receive the file"})
 	file, err := r.received(body)
 	if err != nil {
-		return recon.Imported{}, false, err
+		return admin.ImportAnswer{}, err
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }() // a copy
-	reader := func() (recon.Reader, error) { return r.app.statementReader(label, name, p) }
-	im, done, err := r.runner.Importer.File(ctx, providerOf(label, p), file, reader, string(person.ID), step)
-	if err != nil || done {
-		return im, done, err
+	wish := recon.FileWish{
+		Provider: providerOf(w.Provider, p), Name: w.Name, By: string(person.ID), Incomplete: w.Incomplete,
+		Reader: func() (recon.Reader, error) { return r.app.statementReader(w.Provider, w.Name, p) },
 	}
-	act := desk.Act{Kind: desk.ReconImport, Subject: "recon", Params: map[string]string{"provider": label, "file": name, "sha256": im.Statement.Digest}}
-	return im, false, r.app.desk.RecordReconciliation(ctx, who, act, "")
+	if w.Dry {
+		checked, err := r.runner.Importer.Check(ctx, wish, file, step)
+		return admin.ImportAnswer{Statement: recon.Imported{Statement: checked.Statement}, Checked: &checked}, err
+	}
+	im, done, err := r.runner.Importer.File(ctx, wish, file, step)
+	if err != nil || done {
+		return admin.ImportAnswer{Statement: im, Before: done}, err
+	}
+	act := desk.Act{Kind: desk.ReconImport, Subject: "recon", Params: map[string]string{"provider": w.Provider, "file": w.Name, "sha256": im.Statement.Digest}}
+	return admin.ImportAnswer{Statement: im}, r.app.desk.RecordReconciliation(ctx, who, act, "")
 }
 
 func (r *reconciliation) received(body io.Reader) (*os.File, error) {

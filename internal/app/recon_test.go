@@ -85,11 +85,11 @@ func (b *books) statement(payments map[string]string) string {
 
 func (b *books) takeIn(text string) (recon.Imported, bool) {
 	b.t.Helper()
-	im, before, err := b.Import(b.t.Context(), person("ada"), "stripe", "payouts.csv", strings.NewReader(text))
+	got, err := b.Import(b.t.Context(), person("ada"), admin.ImportWish{Provider: "stripe", Name: "payouts.csv"}, strings.NewReader(text))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return im, before
+	return got.Statement, got.Before
 }
 
 func (b *books) compare() recon.Run {
@@ -235,7 +235,7 @@ func TestReconcile_RefusesWhoMayNotAndDaysThatAreNotOver(t *testing.T) {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	for name, text := range map[string]string{"another provider": "adyen", "no statement at all": "stripe"} {
-		if _, _, err := b.Import(t.Context(), person("ada"), text, "x.csv", strings.NewReader("a,b\n1,2\n")); !errors.Is(err, credit.ErrInvalid) {
+		if _, err := b.Import(t.Context(), person("ada"), admin.ImportWish{Provider: text, Name: "x.csv"}, strings.NewReader("a,b\n1,2\n")); !errors.Is(err, credit.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,26 +19,30 @@ func reconImportCommand(p *Process) *cobra.Command {
 		Use: "import FILE", Short: "Take in a provider's statement", Args: args(cobra.ExactArgs(1)),
 		Long: "import checks the whole file first and stores its rows only when every one can be read; else nothing is stored, and the message\n" +
 			"names the line. The same file a second time changes nothing. FILE may be - for standard input. Rows of an unknown type, rows that\n" +
-			"differ from an earlier statement and sums that do not agree become a task; the command then ends with 3.",
-		Example: "  creditonce recon import settlement_detail_report_batch_42.csv --provider adyen-eu",
+			"differ from an earlier statement and sums that do not agree become a task; the command then ends with 3. --dry-run stores nothing and\n" +
+			"prints what the rows add up to: compare that with the provider's own figures before you import the first file of a format.",
+		Example: "  creditonce recon import settlement_detail_report_batch_42.csv --provider adyen-eu --dry-run\n  creditonce recon import settlement_detail_report_batch_42.csv --provider adyen-eu",
 	}
 	o := operatedOne(p, cmd)
-	var provider string
-	cmd.Flags().StringVar(&provider, "provider", "", "the provider's name in the configuration")
+	var wish admin.ImportWish
+	cmd.Flags().StringVar(&wish.Provider, "provider", "", "the provider's name in the configuration")
+	cmd.Flags().BoolVar(&wish.Dry, "dry-run", false, "only check the file, and print what its rows add up to")
+	cmd.Flags().BoolVar(&wish.Incomplete, "incomplete", false, "take a statement although it says itself that rows may be missing")
 	o.check = func(*cobra.Command, []string) error {
-		if provider == "" {
+		if wish.Provider == "" {
 			return usagef("whose statement is it? give --provider, as the configuration names it")
 		}
 		return nil
 	}
 	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
 		file, name, err := statementFile(p, given[0])
+		wish.Name = name
 		if err != nil {
 			return err
 		}
 		defer func() { _ = file.Close() }() // only read
 		stop := followProgress(cmd.Context(), p, c)
-		got, err := c.ImportStatement(cmd.Context(), provider, name, file)
+		got, err := c.ImportStatement(cmd.Context(), wish, file)
 		stop()
 		if err != nil {
 			return err
@@ -74,11 +79,16 @@ func statementFile(p *Process, path string) (io.ReadCloser, string, error) {
 func importSheet(w io.Writer, a admin.ImportAnswer) error {
 	im := a.Statement
 	var s sheet
-	s.add("statement", strconv.FormatUint(uint64(im.ID), 10))
+	if a.Checked == nil {
+		s.add("statement", strconv.FormatUint(uint64(im.ID), 10))
+	}
 	s.add("file", im.Statement.Name)
 	s.add("provider", im.Statement.Provider.Label)
 	s.add("sha256", im.Statement.Digest)
-	if a.Before {
+	if a.Checked != nil {
+		s.add("result", fmt.Sprintf("rows: %d; checked, and nothing was imported", im.Statement.Rows))
+		addSums(&s, *a.Checked)
+	} else if a.Before {
 		s.add("result", "imported before, on "+im.At.UTC().Format("2006-01-02 15:04 MST")+" by "+im.By+"; nothing was changed")
 	} else {
 		s.add("result", fmt.Sprintf("rows: %d, new: %d, known from earlier statements: %d", im.Statement.Rows, im.Stored, im.Duplicates))
@@ -95,6 +105,7 @@ func importSheet(w io.Writer, a admin.ImportAnswer) error {
 		}
 		s.add(t.Name, t.Stated.String()+": "+text)
 	}
+	s.add("incomplete", im.Statement.Incomplete)
 	for _, q := range im.Statement.Problems {
 		s.add(fmt.Sprintf("line %d", q.Row), q.Text)
 	}
@@ -102,6 +113,27 @@ func importSheet(w io.Writer, a admin.ImportAnswer) error {
 		s.add(fmt.Sprintf("line %d", q.Row), q.Text)
 	}
 	return s.write(w, "")
+}
+
+// addSums shows what the rows of each type add up to.
+func addSums(s *sheet, c admin.ReconChecked) {
+	amounts := func(list []admin.ReconAmount) string {
+		var out []string
+		for _, a := range list {
+			out = append(out, a.String())
+		}
+		return strings.Join(out, " and ")
+	}
+	for _, sum := range c.Sums {
+		text := fmt.Sprintf("rows: %d, %s to %s", sum.Rows, sum.First.UTC().Format("2006-01-02 15:04 MST"), sum.Last.UTC().Format("2006-01-02 15:04 MST"))
+		if g := amounts(sum.Gross); g != "" {
+			text += "; gross " + g
+		}
+		if n := amounts(sum.Net); n != "" {
+			text += "; net " + n
+		}
+		s.add(string(sum.Type), text)
+	}
 }
 
 func reconStatementsCommand(p *Process) *cobra.Command {

@@ -22,6 +22,6 @@ func intakeMutants() []mutant {
 			test("credit", "TestTakeIn_ReversalStopsWhatIsNotUnderWayAndLeavesTheRestToItsTask"), "FAIL"},
 		{"born_pending_after_a_restore", in("credit/restore.go", "name: \"born\", from: []State{New}, to: Unknown, by: ByIntake,", "name: \"born\", from: []State{New}, to: bornState(), by: ByIntake,",
 			"// movable are the states", "func bornState() State {\n\tif ON {\n\t\treturn Pending\n\t}\n\treturn Unknown\n}\n\n// movable are the states"), test("credit", "TestBirths_AfterARestore"), "FAIL"},
-		{"exponents_are_two", in("webhook/stripe/currency.go", "case in(zeroDecimal, code):", "case in(zeroDecimal, code) && !ON:"), test("webhook/stripe", "TestMap_AmountsByStripesOwnExponents"), "FAIL"},
+		{"exponents_are_two", in("internal/psp/stripe/currency.go", "case in(zeroDecimal, code):", "case in(zeroDecimal, code) && !ON:"), test("webhook/stripe", "TestMap_AmountsByStripesOwnExponents"), "FAIL"},
 	}
 }
