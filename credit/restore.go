@@ -104,7 +104,7 @@ func BeginRestore(s Settings, r Restore, instance string, place *Place) StoreCha
 		Open: []Task{{
 			Kind: TaskRestored, Entity: StoreEntity, OpenedAt: r.Mark.At,
 			Summary: what + "; its newest record is of " + timeText(r.Since) + ", and nothing is called until the mode is released",
-			Next: "see that the payments of the gap are here (creditonce status), compare settlements of providers without a list, reconcile since the gap began, " +
+			Next: "see that the payments of the gap are here (creditonce status), import the statements of providers without a list, reconcile since the gap began (creditonce recon run --from DAY --to DAY), " +
 				"settle what looking does not settle; then release the mode",
 		}},
 		Close: []TaskClose{{Key: TaskKey{TaskDoubt, StoreEntity}, By: r.By, At: r.Mark.At, Reason: what}},

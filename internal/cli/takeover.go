@@ -31,8 +31,11 @@ func gapCheckedCommand(p *Process) *cobra.Command {
 	return act{
 		use: "gap-checked PROVIDER", short: "Record that a provider's payments since a restore were looked through", words: 1, reasoned: true,
 		long: "gap-checked says that every payment which the provider received since the gap of a restore or takeover began is in the store,\n" +
-			"or has been entered. It is for providers whose payments cannot be pulled: compare their dashboard or settlement with\n" +
-			"creditonce credits list first. status shows from when the gap lasts.",
+			"or has been entered. It is for providers whose payments cannot be pulled. status shows from when the gap lasts. Where the\n" +
+			"provider has statements, import those of the gap and compare them first, up to the last business day that is over:\n\n" +
+			"  creditonce recon run --from 2026-11-27 --to 2026-11-30\n\n" +
+			"Each payment that is missing here is then a task settled_without_credit. Else, and for the hours of today, compare its\n" +
+			"dashboard with creditonce credits list.",
 		example: "  creditonce gap-checked wallet --reason 'compared the dashboard from Friday 14:00 on; two payments were sent again'",
 		make: func(_ *cobra.Command, given []string) (admin.Act, error) {
 			return admin.Act{Kind: "gap.checked", Subject: "provider/" + given[0], Params: map[string]string{}}, nil
