@@ -18,8 +18,13 @@ type Imported struct {
 	By         string      `json:"by"`                   // the person's id, or "schedule"
 	Stored     int         `json:"stored"`               // lines of it that no earlier statement had
 	Duplicates int         `json:"duplicates,omitempty"` // lines that an earlier statement had with the same facts
+	Replaced   int         `json:"replaced,omitempty"`   // of the duplicates, those that name a batch which the earlier line left empty: they count in its place
 	Conflicts  []Conflict  `json:"conflicts,omitempty"`  // lines that an earlier statement has with other facts
-	Reaches    time.Time   `json:"reaches,omitzero"`     // UTC; the later of what the statement says that it covers, and its newest line
+	// LeansOn are the earlier statements that have movements of this one: it repeats, replaces or contradicts their lines.
+	LeansOn   StatementIDs `json:"leans_on,omitempty"`
+	Withdrawn *Withdrawal  `json:"withdrawn,omitempty"` // nil: it counts
+	// UTC; the later of what the statement says that it covers, and its newest line, but never later than the import.
+	Reaches time.Time `json:"reaches,omitzero"`
 }
 
 // Conflict is a line whose natural key is stored already with other facts: both are kept, and a person is asked.

@@ -20,6 +20,8 @@ const (
 	LineCounts      LineStanding = "counts"
 	LineImporting   LineStanding = "importing"   // its statement is not whole yet, and may never be
 	LineContradicts LineStanding = "contradicts" // an earlier line of the same movement has other facts: kept as evidence, until a person says which holds
+	LineSuperseded  LineStanding = "superseded"  // a later line of the same movement names its batch, and counts in its place
+	LineWithdrawn   LineStanding = "withdrawn"   // a person has withdrawn its statement
 )
 
 // KeptLine is a line as the store has it.
@@ -30,8 +32,9 @@ type KeptLine struct {
 	Line      Line         `json:"line"`
 }
 
-// OtherFacts says what two lines of one movement disagree about, with both values; empty: they say the same. Type, payment, movement, code
-// and the three amounts are facts; what belongs to the file, its times and its words, is none.
+// OtherFacts says what two lines of one movement disagree about, with both values; empty: they say the same. Type, payment, movement, code,
+// batch and the three amounts are facts; what belongs to the file, its times and its words, is none. A code or batch that one of them leaves
+// empty is no other one, and no amount is the same as zero.
 func OtherFacts(earlier, now Line) string {
 	var out []string
 	note := func(name, a, b string) {
@@ -40,14 +43,21 @@ func OtherFacts(earlier, now Line) string {
 		}
 	}
 	amount := func(name string, a, b credit.Amount) {
-		if a.IsSet() != b.IsSet() || (a.IsSet() && !a.Equal(b)) {
+		bothSet := a.IsSet() && b.IsSet()
+		if (bothSet && !a.Equal(b)) || (!bothSet && (!a.IsZero() || !b.IsZero())) {
 			note(name, a.String(), b.String())
+		}
+	}
+	given := func(name, a, b string) {
+		if a != "" && b != "" {
+			note(name, a, b)
 		}
 	}
 	note("type", string(earlier.Type), string(now.Type))
 	note("payment", earlier.Payment, now.Payment)
 	note("movement", earlier.Movement, now.Movement)
-	note("code", earlier.Code, now.Code)
+	given("code", earlier.Code, now.Code)
+	given("batch", earlier.Batch, now.Batch)
 	amount("gross", earlier.Gross, now.Gross)
 	amount("fee", earlier.Fee, now.Fee)
 	amount("net", earlier.Net, now.Net)

@@ -74,10 +74,24 @@ func (l Line) Cost() credit.Amount {
 }
 
 // NaturalKey names the movement whatever file it stands in: re-issued and overlapping statements carry the same one. Empty where the
-// statement gives nothing that names it (two equal corrections are two); then only (digest, row) does.
+// statement gives nothing that names it (two equal corrections are two); then only (digest, row) does. The batch names a row of the account
+// only: that of a payment is often listed before its payout is made, and again with it.
 func (l Line) NaturalKey() string {
 	if l.Payment == "" && l.Movement == "" {
 		return ""
 	}
-	return l.Provider.Kind + "\x00" + l.Provider.Account + "\x00" + l.Batch + "\x00" + string(l.Type) + "\x00" + l.Word + "\x00" + l.Payment + "\x00" + l.Movement
+	batch := l.Batch
+	if l.Payment != "" {
+		batch = ""
+	}
+	return l.Provider.Kind + "\x00" + l.Provider.Account + "\x00" + batch + "\x00" + string(l.Type) + "\x00" + l.Word + "\x00" + l.Payment + "\x00" + l.Movement
 }
+
+// OneMovement tells whether two lines can be of the same movement: they have one natural key. Where the provider gives the movement no id
+// of its own, two batches are two movements.
+func OneMovement(a, b Line) bool {
+	return a.NaturalKey() == b.NaturalKey() && (a.Movement != "" || a.Batch == "" || b.Batch == "" || a.Batch == b.Batch)
+}
+
+// FillsIn tells that a line of a movement names the batch that an earlier one left empty.
+func FillsIn(earlier, now Line) bool { return earlier.Batch == "" && now.Batch != "" }

@@ -121,7 +121,7 @@ func TestH24_AStoreWithoutReconciliationIsRaised(t *testing.T) {
 	h.pay(2)
 	err := h.db.Raw(func(tx *bolt.Tx) error {
 		for _, name := range []string{
-			"statements", "statement by digest", "statement by provider", "statement unfinished", "settlement lines", "line by place", "line by movement",
+			"statements", "statement by digest", "statement by provider", "statement unfinished", "settlement lines", "line by place", "line by movement", "line superseding",
 			"line repeats", "runs", "run unfinished", "run days", "findings", "discrepancies", "discrepancy standing",
 		} {
 			if err := tx.DeleteBucket([]byte(name)); err != nil {

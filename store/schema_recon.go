@@ -14,7 +14,8 @@ type statementState string
 const (
 	statementImporting statementState = "importing" // its lines count nowhere
 	statementComplete  statementState = "complete"
-	statementDropping  statementState = "dropping" // given up: it goes in pieces, and takes no lines
+	statementDropping  statementState = "dropping"  // given up: it goes in pieces, and takes no lines
+	statementWithdrawn statementState = "withdrawn" // it was complete; its lines are kept and count nowhere
 )
 
 // keptStatement is an import, whole or under way.
@@ -66,6 +67,7 @@ type keptLine struct {
 	Statement   recon.StatementID `json:"statement"`
 	Position    int               `json:"position"`              // of the statement's lines, from 1
 	Contradicts uint64            `json:"contradicts,omitempty"` // the earlier line of the same movement, which goes on counting
+	Supersedes  uint64            `json:"supersedes,omitempty"`  // the earlier line of the same movement, in whose place this one counts
 	Line        recon.Line        `json:"line"`
 }
 
@@ -79,11 +81,18 @@ var (
 	// lists the lines of a payment. Several lines may have a natural key: those of unfinished and contradicting statements, and a
 	// movement that one statement names twice.
 	lineByMovement = &ordered[keptLine]{bucket: "line by movement", key: func(l keptLine) []byte { return movementKey(l.Line) }}
-	lines          = &table[keptLine]{
+	// the superseded line. One line may have several of which at most one counts: those of statements that are not whole, or are withdrawn.
+	lineSuperseding = &ordered[keptLine]{bucket: "line superseding", key: func(l keptLine) []byte {
+		if l.Supersedes == 0 {
+			return nil
+		}
+		return idKey(l.Supersedes)
+	}}
+	lines = &table[keptLine]{
 		bucket: "settlement lines", numbered: true,
 		key:     func(l keptLine) []byte { return idKey(l.ID) },
 		unique:  []*unique[keptLine]{lineByPlace},
-		ordered: []*ordered[keptLine]{lineByMovement},
+		ordered: []*ordered[keptLine]{lineByMovement, lineSuperseding},
 	}
 )
 

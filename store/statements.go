@@ -108,9 +108,9 @@ func underImport(tx *bolt.Tx, id recon.StatementID) (keptStatement, error) {
 	return *s, nil
 }
 
-// AddLines implements [recon.StatementBook]. A line is a duplicate where a finished statement has one with the same natural key and the same
-// facts that this import has not met yet: a movement that one statement names twice stays two. One with other facts is kept beside the
-// earlier line, which goes on counting.
+// AddLines implements [recon.StatementBook]. A line is a duplicate where a finished statement has one of the same movement with the same
+// facts that this import has not met yet: a movement that one statement names twice stays two. A duplicate that names the batch which the
+// earlier line left empty is kept, and counts in its place. One with other facts is kept beside the earlier line, which goes on counting.
 func (db *DB) AddLines(ctx context.Context, id recon.StatementID, add []recon.Line) error {
 	if len(add) > mostAdded {
 		return fmt.Errorf("add lines to statement %d: %d in one piece, at most %d are taken: %w", id, len(add), mostAdded, credit.ErrInvalid)
@@ -120,7 +120,7 @@ func (db *DB) AddLines(ctx context.Context, id recon.StatementID, add []recon.Li
 		if err != nil {
 			return err
 		}
-		in := &intoStatement{w: w, s: s, met: map[uint64]bool{}, whole: map[recon.StatementID]bool{}}
+		in := &intoStatement{w: w, s: s, met: map[uint64]bool{}, states: states{}}
 		for _, l := range add {
 			if !s.of(l.Provider) || l.Digest != s.Imported.Statement.Digest {
 				return fmt.Errorf("row %d is of another provider or another file: %w", l.Row, credit.ErrInvalid)
@@ -135,92 +135,6 @@ func (db *DB) AddLines(ctx context.Context, id recon.StatementID, add []recon.Li
 		return fmt.Errorf("add lines to statement %d: %w", id, err)
 	}
 	return nil
-}
-
-// intoStatement takes lines into a statement in one operation.
-type intoStatement struct {
-	w     *writer
-	s     keptStatement              // with what was taken
-	met   map[uint64]bool            // earlier lines that this operation has met
-	whole map[recon.StatementID]bool // statements looked at: whether they are complete
-}
-
-func (in *intoStatement) take(l recon.Line) error {
-	same, other, err := in.earlier(l)
-	if err != nil {
-		return err
-	}
-	s := &in.s
-	position := s.lines() + 1
-	if at := l.Moment(); at.After(s.Imported.Reaches) {
-		s.Imported.Reaches = at.UTC()
-	}
-	if same != nil {
-		in.met[same.ID] = true
-		s.Imported.Duplicates++
-		return repeats.stage(in.w, nil, repeat{s.Imported.ID, same.ID, position, l.Row})
-	}
-	kept := keptLine{ID: lines.next(in.w), Statement: s.Imported.ID, Position: position, Line: l}
-	s.Imported.Stored++
-	if other != nil {
-		kept.Contradicts = other.ID
-		s.Contradicts++
-		if len(s.Imported.Conflicts) < mostConflicts {
-			s.Imported.Conflicts = append(s.Imported.Conflicts[:len(s.Imported.Conflicts):len(s.Imported.Conflicts)], recon.Conflict{
-				Row: l.Row, Earlier: other.Line.Digest, Line: other.Line.Row, Text: recon.OtherFacts(other.Line, l),
-			})
-		}
-	}
-	return lines.stage(in.w, nil, kept)
-}
-
-// earlier finds the line of a finished statement that says the same about the movement and was not met yet, or, where none says the same,
-// one that says something else.
-func (in *intoStatement) earlier(l recon.Line) (same, other *keptLine, err error) {
-	k := movementKey(l)
-	if k == nil {
-		return nil, nil, nil
-	}
-	candidates, err := lines.list(in.w.tx, lineByMovement, k, mostAlike+1)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(candidates) > mostAlike:
-		return nil, nil, fmt.Errorf("more than %d rows name the same movement: what stands for its id is none: %w", mostAlike, credit.ErrInvalid)
-	}
-	known := false // a line with the same facts is there, and was met already
-	for i := range candidates {
-		c := &candidates[i]
-		whole, err := in.isWhole(c.Statement)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !whole || c.Line.NaturalKey() != l.NaturalKey() {
-			continue
-		}
-		met := in.met[c.ID] || in.w.tx.Bucket([]byte(repeats.bucket)).Get(idKey2(uint64(in.s.Imported.ID), c.ID)) != nil
-		switch equal := recon.OtherFacts(c.Line, l) == ""; {
-		case equal && !met:
-			return c, nil, nil
-		case equal:
-			known = true
-		case other == nil && !met && c.Contradicts == 0:
-			other = c
-		}
-	}
-	if known {
-		other = nil
-	}
-	return nil, other, nil
-}
-
-func (in *intoStatement) isWhole(id recon.StatementID) (bool, error) {
-	if whole, seen := in.whole[id]; seen {
-		return whole, nil
-	}
-	s, err := statements.must(in.w.tx, idKey(uint64(id)))
-	in.whole[id] = s.State == statementComplete
-	return in.whole[id], err
 }
 
 // FinishImport implements [recon.StatementBook]. The lines that were added must be as many as the statement says that it has; else it is
@@ -242,6 +156,9 @@ func (db *DB) FinishImport(ctx context.Context, id recon.StatementID, st recon.S
 		after.Imported.Statement, after.Imported.By, after.Imported.At = st, by, instant(at)
 		if st.Until.After(after.Imported.Reaches) {
 			after.Imported.Reaches = st.Until.UTC()
+		}
+		if after.Imported.Reaches.After(after.Imported.At) {
+			after.Imported.Reaches = after.Imported.At // nothing is settled before it happens: a date of the file is wrong
 		}
 		out = after.Imported
 		if err := statements.stage(w, &s, after); err != nil {

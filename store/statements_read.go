@@ -104,26 +104,33 @@ func linesOfPayment(tx *bolt.Tx, kind, account, payment string) ([]keptLine, err
 
 // standings says of lines whether they count.
 func standings(tx *bolt.Tx, found []keptLine) ([]recon.KeptLine, error) {
-	whole := map[recon.StatementID]bool{}
+	seen := states{}
 	out := make([]recon.KeptLine, 0, len(found))
 	for _, l := range found {
-		complete, seen := whole[l.Statement]
-		if !seen {
-			s, err := statements.must(tx, idKey(uint64(l.Statement)))
-			if err != nil {
-				return nil, err
-			}
-			complete = s.State == statementComplete
-			whole[l.Statement] = complete
+		standing, err := seen.standing(tx, l)
+		if err != nil {
+			return nil, err
 		}
-		k := recon.KeptLine{ID: recon.LineID(l.ID), Statement: l.Statement, Standing: recon.LineCounts, Line: l.Line}
-		switch {
-		case !complete:
-			k.Standing = recon.LineImporting
-		case l.Contradicts != 0:
-			k.Standing = recon.LineContradicts
-		}
-		out = append(out, k)
+		out = append(out, recon.KeptLine{ID: recon.LineID(l.ID), Statement: l.Statement, Standing: standing, Line: l.Line})
 	}
 	return out, nil
+}
+
+func (seen states) standing(tx *bolt.Tx, l keptLine) (recon.LineStanding, error) {
+	state, err := seen.of(tx, l.Statement)
+	switch {
+	case err != nil:
+		return "", err
+	case state == statementWithdrawn:
+		return recon.LineWithdrawn, nil
+	case state != statementComplete:
+		return recon.LineImporting, nil
+	case l.Contradicts != 0:
+		return recon.LineContradicts, nil
+	}
+	by, _, err := seen.supersedingOf(tx, l.ID, 0)
+	if err != nil || by != nil {
+		return recon.LineSuperseded, err
+	}
+	return recon.LineCounts, nil
 }

@@ -40,15 +40,24 @@ func (v *verifier) verifyRecon() error {
 
 // crossStatement counts a finished statement's lines and repeats.
 func (v *verifier) crossStatement(tx *bolt.Tx, s keptStatement) error {
-	if s.State != statementComplete {
+	im := s.Imported
+	if (s.State == statementWithdrawn) != (im.Withdrawn != nil) {
+		v.find("bucket %q: statement %d is %s, and who has withdrawn it says otherwise", statements.bucket, im.ID, s.State)
+	}
+	if s.State != statementComplete && s.State != statementWithdrawn {
 		return nil // being added or removed: the counts are behind
 	}
-	prefix := idKey(uint64(s.Imported.ID))
-	if n := countKeys(tx, lineByPlace.bucket, prefix); n != s.Imported.Stored {
-		v.find("bucket %q: statement %d counts %d lines, there are %d", statements.bucket, s.Imported.ID, s.Imported.Stored, n)
+	for _, id := range im.LeansOn {
+		if earlier, err := statements.get(tx, idKey(uint64(id))); err == nil && (earlier == nil || id >= im.ID || (earlier.State != statementComplete && s.State == statementComplete)) {
+			v.find("bucket %q: statement %d leans on statement %d, which does not count", statements.bucket, im.ID, id)
+		}
 	}
-	if n := countKeys(tx, repeats.bucket, prefix); n != s.Imported.Duplicates {
-		v.find("bucket %q: statement %d counts %d repeated lines, there are %d", statements.bucket, s.Imported.ID, s.Imported.Duplicates, n)
+	prefix := idKey(uint64(s.Imported.ID))
+	if n := countKeys(tx, lineByPlace.bucket, prefix); n != im.Stored+im.Replaced {
+		v.find("bucket %q: statement %d counts %d lines, there are %d", statements.bucket, im.ID, im.Stored+im.Replaced, n)
+	}
+	if n := countKeys(tx, repeats.bucket, prefix); n != im.Duplicates-im.Replaced {
+		v.find("bucket %q: statement %d counts %d repeated lines, there are %d", statements.bucket, im.ID, im.Duplicates-im.Replaced, n)
 	}
 	if s.lines() != s.Imported.Statement.Rows || s.Contradicts > s.Imported.Stored {
 		v.find("bucket %q: statement %d has %d lines, %d of them contradicting, and says that it has %d",
@@ -67,14 +76,40 @@ func (v *verifier) crossLine(tx *bolt.Tx, l keptLine) error {
 		v.find("bucket %q: line %d is none of statement %d", lines.bucket, l.ID, l.Statement)
 		return nil
 	}
-	if l.Contradicts != 0 {
-		earlier, err := lines.get(tx, idKey(l.Contradicts))
+	for _, about := range []struct {
+		id   uint64
+		verb string
+	}{{l.Contradicts, "contradicts"}, {l.Supersedes, "stands for"}} {
+		if about.id == 0 {
+			continue
+		}
+		earlier, err := lines.get(tx, idKey(about.id))
 		if err != nil {
 			return nil //nolint:nilerr // that line's own turn names it
 		}
-		if earlier == nil || l.Contradicts >= l.ID || !bytes.Equal(movementKey(earlier.Line), movementKey(l.Line)) {
-			v.find("bucket %q: line %d contradicts line %d, which is of no such movement", lines.bucket, l.ID, l.Contradicts)
+		if earlier == nil || about.id >= l.ID || !bytes.Equal(movementKey(earlier.Line), movementKey(l.Line)) {
+			v.find("bucket %q: line %d %s line %d, which is of no such movement", lines.bucket, l.ID, about.verb, about.id)
+		} else if !s.Imported.LeansOn.Has(earlier.Statement) {
+			v.find("bucket %q: line %d %s line %d, and its statement %d does not lean on statement %d", lines.bucket, l.ID, about.verb, about.id, s.Imported.ID, earlier.Statement)
 		}
+	}
+	return v.crossSuperseded(tx, l)
+}
+
+// crossSuperseded sees that at most one line that counts stands for a line.
+func (v *verifier) crossSuperseded(tx *bolt.Tx, l keptLine) error {
+	by, err := lines.list(tx, lineSuperseding, idKey(l.ID), 0)
+	if err != nil {
+		return nil //nolint:nilerr // the index's own walk names it
+	}
+	n, seen := 0, states{}
+	for _, x := range by {
+		if state, err := seen.of(tx, x.Statement); err == nil && state == statementComplete {
+			n++
+		}
+	}
+	if n > 1 || (n > 0 && l.Contradicts != 0) {
+		v.find("bucket %q: line %d has %d lines that count in its place", lines.bucket, l.ID, n)
 	}
 	return nil
 }
@@ -92,6 +127,9 @@ func (v *verifier) crossRepeat(tx *bolt.Tx, r repeat) error {
 	if s == nil || l == nil || l.Statement == r.Statement || r.Position < 1 || r.Position > s.lines() {
 		v.find("bucket %q: statement %d repeats line %d, and one of them does not exist or they are the same", repeats.bucket, r.Statement, r.Line)
 		return nil
+	}
+	if !s.Imported.LeansOn.Has(l.Statement) {
+		v.find("bucket %q: statement %d repeats line %d, and does not lean on its statement %d", repeats.bucket, r.Statement, r.Line, l.Statement)
 	}
 	if tx.Bucket([]byte(lineByPlace.bucket)).Get(idKey2(uint64(r.Statement), uint64(r.Position))) != nil {
 		v.find("bucket %q: position %d of statement %d is both a line of its own and a repeat", repeats.bucket, r.Position, r.Statement)

@@ -2,8 +2,6 @@ package invariant
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"creditonce/credit"
 	"creditonce/recon"
@@ -180,79 +178,4 @@ func sameMoney(a, b credit.Amount) bool {
 		return true
 	}
 	return a.IsSet() && b.IsSet() && same(a, b)
-}
-
-// movement is what names a movement in a statement, with its facts.
-type movement struct {
-	kind, account, batch, kindOfLine, word, payment, id string
-	code, gross, fee, net                               string
-}
-
-func movementOf(l *recon.Line) movement {
-	return movement{
-		l.Provider.Kind, l.Provider.Account, l.Batch, string(l.Type), l.Word, l.Payment, l.Movement, l.Code, moneyText(l.Gross), moneyText(l.Fee), moneyText(l.Net),
-	}
-}
-
-// moneyText is the same for the same money, whatever its exponent.
-func moneyText(a credit.Amount) string {
-	if !a.IsSet() {
-		return ""
-	}
-	return fine(a).String() + " " + a.Currency()
-}
-
-func linesCountOnce(v *view) {
-	w := v.w.Recon
-	if w == nil {
-		return
-	}
-	whole := map[recon.StatementID]*recon.Imported{}
-	for i := range w.Statements {
-		whole[w.Statements[i].ID] = &w.Statements[i]
-	}
-	own := map[recon.StatementID]int{}
-	counted := map[movement][]recon.StatementID{}
-	for i := range w.Lines {
-		l := &w.Lines[i]
-		if i > 0 && w.Lines[i-1].ID >= l.ID {
-			v.find(nil, "settlement line %d comes twice, or after line %d", l.ID, w.Lines[i-1].ID)
-		}
-		own[l.Statement]++
-		s := whole[l.Statement]
-		switch {
-		case (l.Standing == "importing") != (s == nil):
-			v.find(nil, "settlement line %d is %s, and its statement %d is not as whole as that says", l.ID, l.Standing, l.Statement)
-		case s != nil && l.Line.Digest != s.Statement.Digest:
-			v.find(nil, "settlement line %d is of another file than its statement %d", l.ID, l.Statement)
-		}
-		if m := movementOf(&l.Line); l.Standing == "counts" && (m.payment != "" || m.id != "") {
-			counted[m] = append(counted[m], l.Statement)
-		}
-	}
-	for i := range w.Statements {
-		s := &w.Statements[i]
-		if own[s.ID] != s.Stored || s.Stored+s.Duplicates != s.Statement.Rows {
-			v.find(nil, "statement %d has %d rows: %d lines and %d repeated ones are counted, %d lines are stored", s.ID, s.Statement.Rows, s.Stored, s.Duplicates, own[s.ID])
-		}
-	}
-	v.repeatsNothing(whole, counted)
-}
-
-// repeatsNothing sees that no statement brought in again what an earlier one had: each line of its own beside equal ones of earlier
-// statements takes as many repeats as there are of those.
-func (v *view) repeatsNothing(whole map[recon.StatementID]*recon.Imported, counted map[movement][]recon.StatementID) {
-	again := map[recon.StatementID]int{}
-	for _, of := range counted {
-		for i, s := range of {
-			if i > 0 && of[i-1] != s {
-				again[s] += i // the lines are by number: those before are of earlier statements
-			}
-		}
-	}
-	for _, s := range slices.Sorted(maps.Keys(again)) {
-		if im := whole[s]; im != nil && im.Duplicates < again[s] {
-			v.find(nil, "statement %d counts lines that earlier statements have too, and repeats %d of their %d lines only", s, im.Duplicates, again[s])
-		}
-	}
 }

@@ -7,15 +7,23 @@ import (
 	"creditonce/recon"
 )
 
-// reconciled adds two statements, two runs and three differences to a world: everything is as it must be.
+// reconciled adds four statements, one of them withdrawn and one under way, two runs and three differences to a world: everything is as it must be.
 func (b *builder) reconciled() *Recon {
 	psp := recon.Provider{Label: "stripe-eu", Kind: "stripe", Account: "acct_1"}
 	line := func(digest string, row int, payment string, minor int64) recon.Line {
 		return recon.Line{Provider: psp, Digest: digest, Row: row, Type: "payment", Word: "charge", Payment: payment, Gross: usd(minor), Net: usd(minor), At: noon}
 	}
 	imported := func(id recon.StatementID, digest string, rows, repeats int) recon.Imported {
-		return recon.Imported{ID: id, Statement: recon.Statement{Digest: digest, Provider: psp, Rows: rows}, Stored: rows - repeats, Duplicates: repeats, At: noon, By: "anna"}
+		im := recon.Imported{ID: id, Statement: recon.Statement{Digest: digest, Provider: psp, Rows: rows}, Stored: rows - repeats, Duplicates: repeats, At: noon, By: "anna"}
+		if repeats > 0 {
+			im.LeansOn = recon.StatementIDs{1}
+		}
+		return im
 	}
+	withdrawn, filled := imported(4, "d4", 1, 0), imported(5, "d5", 2, 1)
+	withdrawn.Withdrawn, filled.Replaced = &recon.Withdrawal{By: "anna", At: noon, Reason: "wrong unit"}, 1
+	paidOut := line("d5", 2, "pi_2", 600)
+	paidOut.Batch = "po_1"
 	open, accepted := b.task("done_without_deal", "credit/1").ID, b.task("settled_without_credit", "payment/stripe/acct_1/pi_lost").ID
 	explained := b.task("wrong_amount", "credit/2").ID
 	closed(&b.w.Tasks[accepted-1], noon)
@@ -40,12 +48,15 @@ func (b *builder) reconciled() *Recon {
 		},
 	}
 	b.w.Recon = &Recon{
-		Statements: []recon.Imported{imported(1, "d1", 2, 0), imported(2, "d2", 2, 1)},
+		Statements: []recon.Imported{imported(1, "d1", 2, 0), imported(2, "d2", 2, 1), withdrawn, filled},
 		Lines: []recon.KeptLine{
 			{ID: 1, Statement: 1, Standing: "counts", Line: line("d1", 2, "pi_1", 500)},
-			{ID: 2, Statement: 1, Standing: "counts", Line: line("d1", 3, "pi_2", 600)},
+			{ID: 2, Statement: 1, Standing: "superseded", Line: line("d1", 3, "pi_2", 600)},
 			{ID: 3, Statement: 2, Standing: "counts", Line: line("d2", 3, "pi_lost", 900)},
 			{ID: 4, Statement: 3, Standing: "importing", Line: line("d3", 2, "pi_1", 500)},
+			{ID: 5, Statement: 4, Standing: "withdrawn", Line: line("d4", 2, "pi_1", 50000)},
+			{ID: 6, Statement: 5, Standing: "counts", Line: paidOut},
+			{ID: 7, Statement: 5, Standing: "counts", Line: line("d5", 3, "pi_4", 100)},
 		},
 		Runs: []ReconRun{{Run: recon.Run{ID: 1, First: "2026-05-03", Last: "2026-05-03", State: "complete", Findings: 9, Purged: true}}, {Run: run, Items: items}},
 		Discrepancies: []recon.Discrepancy{
@@ -109,6 +120,19 @@ var reconPlants = []planted{
 		x.Lines[2].Line.Payment, x.Lines[2].Line.Gross, x.Lines[2].Line.Net = "pi_1", usd(500), usd(500)
 	}, "statement 2 counts lines that earlier statements have too"},
 	{"I-R4", "a statement with a line too few", func(b *builder) { b.reconciled().Statements[0].Statement.Rows = 3 }, "statement 1 has 3 rows"},
+	{"I-R4", "a line counts beside the one that stands for it", func(b *builder) { b.reconciled().Lines[1].Standing = "counts" }, "0 settlement lines are superseded, and 1 lines count in the place of one"},
+	{"I-R4", "a line whose batch was filled in counts again", func(b *builder) {
+		x := b.reconciled()
+		x.Lines[1].Standing = "counts"
+		x.Statements[3].Duplicates, x.Statements[3].Replaced, x.Statements[3].Stored = 0, 0, 2
+	}, "statement 5 counts lines that earlier statements have too"},
+	{"I-R4", "a line of a withdrawn statement counts", func(b *builder) { b.reconciled().Lines[4].Standing = "counts" }, "settlement line 5 is counts, and whether its statement 4"},
+	{"I-R4", "a statement leans on one that was withdrawn", func(b *builder) {
+		x := b.reconciled()
+		x.Statements[3].LeansOn = recon.StatementIDs{1, 4}
+	}, "statement 5 leans on statement 4, which does not count"},
+	{"I-R4", "withdrawn without a reason", func(b *builder) { b.reconciled().Statements[2].Withdrawn.Reason = "" }, "statement 4 is withdrawn by nobody"},
+	{"I-R4", "a repeat of nothing", func(b *builder) { b.reconciled().Statements[1].LeansOn = nil }, "leans on no statement"},
 	{"I-R4", "a line of another file", func(b *builder) { b.reconciled().Lines[2].Line.Digest = "d9" }, "is of another file"},
 }
 
