@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -97,8 +98,8 @@ func RunRecon(ctx context.Context, w ReconWork, out io.Writer) error {
 	}
 	for {
 		m, err := matchOnce(ctx, lists, w)
-		if w.Again && ctx.Err() != nil {
-			return nil
+		if w.Again && errors.Is(err, context.Canceled) {
+			return nil // it was told to end
 		}
 		if err != nil {
 			return err
@@ -114,14 +115,8 @@ func matchOnce(ctx context.Context, lists *threeLists, w ReconWork) (Matching, e
 	begun := time.Now()
 	start := OwnProcessorTime()
 	if !w.Again {
-		for _, err := range lists.lines() {
-			if err != nil {
-				return m, err
-			}
-		}
-		for range lists.rows() {
-		}
-		for range lists.deals() {
+		if err := errors.Join(drain(lists.lines()), drain(lists.rows()), drain(lists.deals())); err != nil {
+			return m, err
 		}
 		m.Making = time.Since(begun).Seconds()
 	}
@@ -152,6 +147,16 @@ func matchOnce(ctx context.Context, lists *threeLists, w ReconWork) (Matching, e
 		return m, fmt.Errorf("the comparison found %d differences where %d are", m.Found, m.Planted)
 	}
 	return m, nil
+}
+
+// drain reads a list to its end.
+func drain[T any](list iter.Seq2[T, error]) error {
+	for _, err := range list {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RunReconBench measures the comparison of three lists, and what it costs the listener. It makes a folder, removes it, and ends every
@@ -237,8 +242,7 @@ func (s *part) report(ctx context.Context, into any) error {
 		return nil
 	case <-ctx.Done():
 		_ = s.stdin.Close() // it ends by that, and its output with it
-		<-got
-		return ctx.Err()
+		return errors.Join(ctx.Err(), <-got)
 	}
 }
 
