@@ -333,12 +333,28 @@ func (r *reconciliation) Sign(ctx context.Context, who desk.Actor, id recon.RunI
 	if err != nil {
 		return recon.Run{}, err
 	}
+	if err := r.newestOfItsDays(ctx, id); err != nil {
+		return recon.Run{}, err
+	}
 	run, err := r.app.store.SignRun(ctx, id, recon.SignOff{By: string(person.ID), At: r.app.clock.Now(), Note: note})
 	if err != nil {
 		return run, err
 	}
 	act := desk.Act{Kind: desk.ReconSign, Subject: "recon", Params: map[string]string{"run": fmt.Sprint(id), "digest": run.Digest}}
 	return run, r.app.desk.RecordReconciliation(ctx, who, act, note)
+}
+
+// newestOfItsDays refuses a run that a newer complete one stands for: what is signed must be what is known.
+func (r *reconciliation) newestOfItsDays(ctx context.Context, id recon.RunID) error {
+	run, err := r.app.store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	newest, err := r.app.store.RunOfDay(ctx, run.Last)
+	if err == nil && newest.ID > id && newest.State == recon.RunComplete && newest.First <= run.First {
+		return credit.Refuse("superseded", "run %d has compared these business days since, with lists that may be newer; read and sign that one", newest.ID)
+	}
+	return err
 }
 
 func providerOf(label string, p config.Provider) recon.Provider {

@@ -163,6 +163,9 @@ func TestReconcile_ThreeListsFromProviderStoreAndMT5(t *testing.T) {
 	if last.Outcome.Classes[recon.Waiting] != 0 || last.Outcome.Classes[recon.DealWithoutReference] != 0 || len(b.open(credit.TaskDealWithoutReference)) != 0 {
 		t.Errorf("the explained differences are still there: %v", last.Outcome.Classes)
 	}
+	if _, err := b.Sign(t.Context(), person("ada"), run.ID, ""); !errors.Is(err, credit.ErrRefused) || !strings.Contains(err.Error(), fmt.Sprintf("run %d has compared", last.ID)) {
+		t.Errorf("a run that a newer one stands for was signed: %v", err)
+	}
 	b.reports(last)
 }
 
