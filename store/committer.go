@@ -212,7 +212,7 @@ func (c *committer) try(batch []*operation, r room) (poison int, err error) {
 	wrote := false
 	for i, op := range batch {
 		w := newWriter(tx, r.stopClaims, &c.memo)
-		w.beforeOp = c.hook
+		w.beforeOp, w.tight = c.hook, r.tight
 		op.err = c.run(op, w)
 		op.claims, op.decided, op.testify = w.claims, w.decided, w.testify
 		if op.err != nil && w.dirty {

@@ -24,6 +24,9 @@ func (db *DB) Carry(ctx context.Context, r recon.Run, items []recon.Item) (out r
 		return out, fmt.Errorf("carry tasks of run %d: %d items in one piece, at most %d are taken: %w", r.ID, len(items), mostAdded, credit.ErrInvalid)
 	}
 	err = db.write(ctx, false, func(w *writer) error {
+		if err := w.hasRoom(); err != nil {
+			return err
+		}
 		out = recon.Carriage{}
 		for _, i := range items {
 			i = plainItem(i)
@@ -110,13 +113,13 @@ func countCarrying(out *recon.Carriage, did recon.CarryAct) {
 	}
 }
 
-// CarryGone implements [recon.RunBook]: 200 discrepancies in each transaction.
+// CarryGone implements [recon.RunBook]: 200 discrepancies in each transaction. Closing writes notices too: it is refused where intake is.
 func (db *DB) CarryGone(ctx context.Context, r recon.Run) (out recon.Carriage, err error) {
 	var after []byte
 	for more := true; more; {
 		var next []byte
 		var did recon.Carriage
-		err := db.write(ctx, false, func(w *writer) error {
+		err := db.write(ctx, true, func(w *writer) error {
 			did = recon.Carriage{}
 			page, last, err := standingAfter(w.tx, after)
 			if next = last; err != nil {

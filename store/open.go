@@ -24,7 +24,8 @@ type Options struct {
 	// RefuseIntakeBelow so that intake stops before.
 	MaxSize int64
 	// StopClaimsBelow and RefuseIntakeBelow are floors of free bytes; 0: no floor. Below the first, dossiers
-	// say LowSpace; below the second, Accept, MakeDeposit and PutAccount are ErrBusy.
+	// say LowSpace; below the second, Accept, MakeDeposit and PutAccount are ErrBusy. What adds data of the reconciliation is ErrBusy
+	// well above both.
 	StopClaimsBelow, RefuseIntakeBelow uint64
 	// Free tells the free bytes of the directory's file system; nil asks the system. It must not block.
 	Free func(dir string) (uint64, error)
@@ -62,6 +63,7 @@ type DB struct {
 	packer    *packer
 	file      fileID // of the open file
 	standing  Standing
+	left      lastNumbers // of an earlier process
 
 	closing sync.Mutex
 	closed  bool
@@ -107,13 +109,17 @@ func open(path string, o Options) (*DB, error) {
 	if err := migrate(path, b); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
+	left, err := readLastNumbers(b)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
 	g := &gauge{
 		path: path, bolt: b, pageSize: b.Info().PageSize, maxSize: o.MaxSize, free: o.Free,
 		stopClaims: o.StopClaimsBelow, refuseIntake: o.RefuseIntakeBelow,
 	}
 	c := newCommitter(b, g.measure, orDefault(o.Queue, defaultQueue), orDefault(o.Batch, defaultBatch))
 	c.unmoved = func() error { return unmoved(path, file) }
-	return &DB{path: path, bolt: b, committer: c, gauge: g, packer: packer, file: file}, nil
+	return &DB{path: path, bolt: b, committer: c, gauge: g, packer: packer, file: file, left: left}, nil
 }
 
 func orDefault(n, d int) int {

@@ -36,7 +36,11 @@ func (db *DB) BeginRun(ctx context.Context) (id recon.RunID, err error) {
 			}
 			if len(left) > 0 {
 				again = true
-				return dropFindings(w, left[0])
+				_, err := dropFindings(w, left[0])
+				return err
+			}
+			if err := w.hasRoom(); err != nil {
+				return err
 			}
 			id = recon.RunID(runs.next(w))
 			return runs.stage(w, nil, keptRun{Run: recon.Run{ID: id}})
@@ -48,13 +52,13 @@ func (db *DB) BeginRun(ctx context.Context) (id recon.RunID, err error) {
 	return id, nil
 }
 
-// dropFindings removes a piece of an unfinished run's items, and in the end the run.
-func dropFindings(w *writer, r keptRun) error {
+// dropFindings removes a piece of an unfinished run's items, and in the end the run, then gone is true.
+func dropFindings(w *writer, r keptRun) (gone bool, err error) {
 	n, err := removeFindings(w, r.Run.ID)
-	if err == nil && n < dropPiece {
+	if gone = err == nil && n < dropPiece; gone {
 		runs.remove(w, r)
 	}
-	return err
+	return gone, err
 }
 
 // removeFindings removes a piece of a run's items and tells how many it was.
@@ -92,6 +96,9 @@ func (db *DB) SaveFindings(ctx context.Context, id recon.RunID, items []recon.It
 		return fmt.Errorf("save findings of run %d: %d in one piece, at most %d are taken: %w", id, len(items), mostAdded, credit.ErrInvalid)
 	}
 	err := db.write(ctx, false, func(w *writer) error {
+		if err := w.hasRoom(); err != nil {
+			return err
+		}
 		r, err := underWay(w.tx, id)
 		if err != nil {
 			return err
@@ -115,6 +122,9 @@ func (db *DB) SaveFindings(ctx context.Context, id recon.RunID, items []recon.It
 // [credit.ErrConflict], and nothing changes. A complete run closes the tasks about runs that were not.
 func (db *DB) FinishRun(ctx context.Context, r recon.Run) error {
 	err := db.write(ctx, false, func(w *writer) error {
+		if err := w.hasRoom(); err != nil {
+			return err
+		}
 		before, err := underWay(w.tx, r.ID)
 		if err != nil {
 			return err

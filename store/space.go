@@ -11,6 +11,7 @@ import (
 type room struct {
 	stopClaims   bool // settle what is open, claim nothing
 	refuseIntake bool // take no new work
+	tight        bool // let reconciliation add nothing
 }
 
 // gauge measures the room for the store's file. What cannot be measured counts as full.
@@ -31,9 +32,9 @@ func (g *gauge) measure() room {
 	}
 	left, err := g.left()
 	if err != nil {
-		return room{stopClaims: true, refuseIntake: true}
+		return room{stopClaims: true, refuseIntake: true, tight: true}
 	}
-	return room{stopClaims: left < g.stopClaims, refuseIntake: left < g.refuseIntake}
+	return room{stopClaims: left < g.stopClaims, refuseIntake: left < g.refuseIntake, tight: left < g.reconFloor()}
 }
 
 // left is how many bytes the store can still take: what the disk has, and no more than the file may grow by,

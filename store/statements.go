@@ -47,7 +47,11 @@ func (db *DB) BeginImport(ctx context.Context, p recon.Provider, digest string) 
 			}
 			if len(left) > 0 {
 				again = true
-				return dropSome(w, left[0])
+				_, err := dropSome(w, left[0])
+				return err
+			}
+			if err := w.hasRoom(); err != nil {
+				return err
 			}
 			id = recon.StatementID(statements.next(w))
 			s := keptStatement{State: statementImporting}
@@ -61,12 +65,13 @@ func (db *DB) BeginImport(ctx context.Context, p recon.Provider, digest string) 
 	return id, before, done, nil
 }
 
-// dropSome removes a piece of an unfinished import, and in the end the statement. The first piece only marks it, so that it takes no more lines.
-func dropSome(w *writer, s keptStatement) error {
+// dropSome removes a piece of an unfinished import, and in the end the statement, then gone is true. The first piece only marks it, so that it
+// takes no more lines.
+func dropSome(w *writer, s keptStatement) (gone bool, err error) {
 	if s.State == statementImporting {
 		after := s
 		after.State = statementDropping
-		return statements.stage(w, &s, after)
+		return false, statements.stage(w, &s, after)
 	}
 	n := 0
 	prefix := idKey(uint64(s.Imported.ID))
@@ -74,7 +79,7 @@ func dropSome(w *writer, s keptStatement) error {
 	for k, id := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix) && n < dropPiece; k, id = c.Next() {
 		l, err := lines.must(w.tx, id)
 		if err != nil {
-			return err
+			return false, err
 		}
 		lines.remove(w, l)
 		n++
@@ -83,15 +88,15 @@ func dropSome(w *writer, s keptStatement) error {
 	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix) && n < dropPiece; k, v = c.Next() {
 		r, err := repeats.decode(k, v)
 		if err != nil {
-			return err
+			return false, err
 		}
 		repeats.remove(w, r)
 		n++
 	}
-	if n < dropPiece {
+	if gone = n < dropPiece; gone {
 		statements.remove(w, s)
 	}
-	return nil
+	return gone, nil
 }
 
 // underImport reads a statement that takes lines; ErrConflict where it does not (any more).
@@ -116,6 +121,9 @@ func (db *DB) AddLines(ctx context.Context, id recon.StatementID, add []recon.Li
 		return fmt.Errorf("add lines to statement %d: %d in one piece, at most %d are taken: %w", id, len(add), mostAdded, credit.ErrInvalid)
 	}
 	err := db.write(ctx, false, func(w *writer) error {
+		if err := w.hasRoom(); err != nil {
+			return err
+		}
 		s, err := underImport(w.tx, id)
 		if err != nil {
 			return err
@@ -141,6 +149,9 @@ func (db *DB) AddLines(ctx context.Context, id recon.StatementID, add []recon.Li
 // [credit.ErrConflict], and nothing changes. The task about rows that a person must look at opens with it.
 func (db *DB) FinishImport(ctx context.Context, id recon.StatementID, st recon.Statement, by string, at time.Time) (out recon.Imported, err error) {
 	err = db.write(ctx, false, func(w *writer) error {
+		if err := w.hasRoom(); err != nil {
+			return err
+		}
 		s, err := underImport(w.tx, id)
 		if err != nil {
 			return err
@@ -189,7 +200,8 @@ func (db *DB) DropImport(ctx context.Context, id recon.StatementID) error {
 			if s.State == statementComplete {
 				return credit.Refuse("finished", "statement %d is imported; what was imported is evidence and stays", id)
 			}
-			return dropSome(w, *s)
+			_, err = dropSome(w, *s)
+			return err
 		})
 		if err != nil {
 			return fmt.Errorf("drop the import of statement %d: %w", id, err)

@@ -15,6 +15,7 @@ import (
 type writer struct {
 	tx       *bolt.Tx
 	lowSpace bool // less room than the floor for claims, as measured before the batch
+	tight    bool // less room than reconciliation leaves
 	dels     []entry
 	puts     []entry
 	freed    places            // by dels
