@@ -46,7 +46,11 @@ type StatementBook interface {
 	FinishImport(ctx context.Context, id StatementID, s Statement, by string, at time.Time) (Imported, error)
 	// DropImport forgets an import that is open, in pieces. It is also called for one that nobody finishes.
 	DropImport(ctx context.Context, id StatementID) error
-	// Statements lists finished imports, newest first, of one provider (by kind and account) or of all.
+	// WithdrawStatement takes a finished import back: from then on its lines count nowhere, lines in whose place they counted count again, and
+	// a file with its digest is imported anew. It stays listed, and its open task closes with the reason. It is refused
+	// (*credit.RefusedError) as [Withdrawn] says; credit.ErrNotFound where there is none that was finished.
+	WithdrawStatement(ctx context.Context, id StatementID, by, reason string, at time.Time) (Imported, error)
+	// Statements lists finished imports, newest first, of one provider (by kind and account) or of all; withdrawn ones too.
 	Statements(ctx context.Context, q StatementQuery) ([]Imported, error)
 	// Lines lists the lines of finished imports in the order of their numbers, after a number; each line once, whatever statements repeat it.
 	// next is 0 at the end.

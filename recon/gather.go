@@ -135,6 +135,9 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, roun
 			return out, err
 		}
 		for _, im := range page {
+			if below = im.ID; im.Withdrawn != nil {
+				continue
+			}
 			sum.Write([]byte(im.Statement.Digest))
 			out.Rows += im.Stored
 			reaches = later(reaches, im.Reaches)
@@ -146,7 +149,6 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, roun
 			case whole.Before(im.Reaches) && gap == "":
 				gap = fmt.Sprintf("%s: %s; import the whole statement", im.Statement.Name, im.Statement.Incomplete)
 			}
-			below = im.ID
 		}
 		if len(page) < pageOfRows {
 			break

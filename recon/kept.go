@@ -122,11 +122,19 @@ func StatementTask(im Imported, at time.Time) (credit.Task, bool) {
 		}
 	}
 	return credit.Task{
-		Kind: credit.TaskStatement, Entity: "statement/" + escape.Replace(s.Provider.Kind) + "/" + escape.Replace(s.Provider.Account) + "/" + s.Digest[:min(16, len(s.Digest))],
+		Kind: credit.TaskStatement, Entity: StatementTaskKey(s).Entity,
 		Summary: validText(fmt.Sprintf("statement %s of %s: %s", s.Name, s.Provider.Label, strings.Join(what, ", "))),
 		Next: "compare the rows with the provider's dashboard; name unknown words in the configuration (settlement.row_types), ask the provider for a corrected statement " +
 			"where sums or rows disagree, then close this task with what you found",
 		Records:  []credit.Record{{Source: "statement", Fields: slices.Concat([]credit.Field{{Name: "file", Value: validText(s.Name)}, {Name: "sha256", Value: s.Digest}}, fields)}},
 		OpenedAt: at,
 	}, true
+}
+
+// StatementTaskKey names the task about a statement.
+func StatementTaskKey(s Statement) credit.TaskKey {
+	return credit.TaskKey{
+		Kind:   credit.TaskStatement,
+		Entity: "statement/" + escape.Replace(s.Provider.Kind) + "/" + escape.Replace(s.Provider.Account) + "/" + s.Digest[:min(16, len(s.Digest))],
+	}
 }

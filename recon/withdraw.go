@@ -1,6 +1,7 @@
 package recon
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -98,4 +99,14 @@ func laterText(ids StatementIDs) string {
 		text += fmt.Sprintf(" and %s", plural(n, "earlier one", "earlier ones"))
 	}
 	return text
+}
+
+// Withdraw takes a statement back at the given person's word, and never while a run reads the lines: it is refused (*credit.RefusedError,
+// "busy") then, and as [Withdrawn] says.
+func (r *Runner) Withdraw(ctx context.Context, id StatementID, by, reason string) (Imported, error) {
+	if !r.busy.TryLock() {
+		return Imported{}, credit.Refuse("busy", "a run is reading the statements; withdraw this one when it is finished")
+	}
+	defer r.busy.Unlock()
+	return r.Statements.WithdrawStatement(ctx, id, by, reason, r.Now())
 }

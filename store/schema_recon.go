@@ -28,6 +28,11 @@ type keptStatement struct {
 // lines is how many lines of the statement were taken.
 func (s keptStatement) lines() int { return s.Imported.Stored + s.Imported.Duplicates }
 
+// finished tells that it was imported whole, whether or not it was withdrawn since.
+func (s keptStatement) finished() bool {
+	return s.State == statementComplete || s.State == statementWithdrawn
+}
+
 func (s keptStatement) of(p recon.Provider) bool {
 	mine := s.Imported.Statement.Provider
 	return mine.Kind == p.Kind && mine.Account == p.Account
@@ -35,20 +40,23 @@ func (s keptStatement) of(p recon.Provider) bool {
 
 // statements: number -> statement.
 var (
-	// provider kind, merchant account, digest
+	// provider kind, merchant account, digest; not of withdrawn ones: the same file may come again
 	statementByDigest = &unique[keptStatement]{"statement by digest", func(s keptStatement) []byte {
+		if s.State == statementWithdrawn {
+			return nil
+		}
 		return digestKey(s.Imported.Statement.Provider, s.Imported.Statement.Digest)
 	}}
-	// provider kind, merchant account; complete ones, by number
+	// provider kind, merchant account; finished ones, by number
 	statementList = &ordered[keptStatement]{bucket: "statement by provider", key: func(s keptStatement) []byte {
-		if s.State != statementComplete {
+		if !s.finished() {
 			return nil
 		}
 		return providerKey(s.Imported.Statement.Provider)
 	}}
 	// provider kind, merchant account; those under way or given up
 	statementUnfinished = &ordered[keptStatement]{bucket: "statement unfinished", key: func(s keptStatement) []byte {
-		if s.State == statementComplete {
+		if s.finished() {
 			return nil
 		}
 		return providerKey(s.Imported.Statement.Provider)

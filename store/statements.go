@@ -197,7 +197,7 @@ func (db *DB) DropImport(ctx context.Context, id recon.StatementID) error {
 			if more = s != nil; err != nil || !more {
 				return err
 			}
-			if s.State == statementComplete {
+			if s.finished() {
 				return credit.Refuse("finished", "statement %d is imported; what was imported is evidence and stays", id)
 			}
 			_, err = dropSome(w, *s)

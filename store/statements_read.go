@@ -23,7 +23,7 @@ func (db *DB) Statements(ctx context.Context, q recon.StatementQuery) (out []rec
 			if err != nil {
 				return false, err
 			}
-			if s.State == statementComplete {
+			if s.finished() {
 				out = append(out, s.Imported)
 			}
 			return len(out) < limitOf(q.Limit), nil

@@ -44,7 +44,7 @@ func (v *verifier) crossStatement(tx *bolt.Tx, s keptStatement) error {
 	if (s.State == statementWithdrawn) != (im.Withdrawn != nil) {
 		v.find("bucket %q: statement %d is %s, and who has withdrawn it says otherwise", statements.bucket, im.ID, s.State)
 	}
-	if s.State != statementComplete && s.State != statementWithdrawn {
+	if !s.finished() {
 		return nil // being added or removed: the counts are behind
 	}
 	for _, id := range im.LeansOn {

@@ -34,6 +34,11 @@ func (b Broken) FinishImport(context.Context, recon.StatementID, recon.Statement
 // DropImport implements Backend.
 func (b Broken) DropImport(context.Context, recon.StatementID) error { return b.Err }
 
+// WithdrawStatement implements Backend.
+func (b Broken) WithdrawStatement(context.Context, recon.StatementID, string, string, time.Time) (recon.Imported, error) {
+	return recon.Imported{}, b.Err
+}
+
 // Statements implements Backend.
 func (b Broken) Statements(context.Context, recon.StatementQuery) ([]recon.Imported, error) {
 	return nil, b.Err

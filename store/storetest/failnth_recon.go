@@ -40,6 +40,11 @@ func (f *failing) DropImport(ctx context.Context, id recon.StatementID) error {
 	return err
 }
 
+// WithdrawStatement implements Backend.
+func (f *failing) WithdrawStatement(ctx context.Context, id recon.StatementID, by, reason string, at time.Time) (recon.Imported, error) {
+	return call(f, func() (recon.Imported, error) { return f.b.WithdrawStatement(ctx, id, by, reason, at) })
+}
+
 // Statements implements Backend.
 func (f *failing) Statements(ctx context.Context, q recon.StatementQuery) ([]recon.Imported, error) {
 	return call(f, func() ([]recon.Imported, error) { return f.b.Statements(ctx, q) })
