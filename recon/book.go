@@ -80,6 +80,8 @@ type RunBook interface {
 	// CarryGone goes through every open discrepancy that the run has not seen, a page at a time, and closes by [Gone] the tasks of those that
 	// it judges.
 	CarryGone(ctx context.Context, r Run) (Carriage, error)
+	// Discrepancies lists discrepancies in the order of class and entity, after a key (the zero key: from the first), explained ones too.
+	Discrepancies(ctx context.Context, after Key, limit int) ([]Discrepancy, error)
 	// RunTask opens the task of a kind about the reconciliation as a whole, or closes it with a reason: [credit.TaskReconIncomplete], [credit.TaskReconOverdue].
 	RunTask(ctx context.Context, t credit.Task, closed *credit.TaskClose) error
 	// Runs lists finished runs, newest first, below a number (0: from the newest).

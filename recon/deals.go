@@ -151,7 +151,8 @@ func (l *dealListing) conclude() {
 		for i := range named {
 			named[i] = fmt.Sprint(out.Missing[i])
 		}
-		out.Notes = append(out.Notes, fmt.Sprintf("MT5 says of %d logins that they do not exist, and their deals are not in the list: %s%s", n, strings.Join(named, ", "), more(n)))
+		out.Notes = append(out.Notes, fmt.Sprintf("MT5 says of %s not exist; no deal of them is in the list: %s%s",
+			plural(n, "login that it does", "logins that they do"), strings.Join(named, ", "), more(n)))
 	}
 	measured := l.q.Rule
 	measured.Measured = out.Offset

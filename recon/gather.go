@@ -31,6 +31,7 @@ type gathered struct {
 	labels     map[string]string              // by (kind, account): what the config calls the provider now
 	rows       *shelf[Row]
 	deals      []*shelf[Deal] // of the servers whose lists are complete
+	standing   standing       // before the run
 	dir        string         // ours, under the runner's
 	rules      Rules
 }
@@ -95,6 +96,9 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 		return nil, err
 	}
 	run.Sources = append(run.Sources, source)
+	if g.standing, err = r.standingNow(ctx); err != nil {
+		return nil, err
+	}
 	for _, s := range r.Servers {
 		source, err := r.readDeals(ctx, s, run, g, progress)
 		if err != nil {
@@ -321,5 +325,13 @@ func (r *Runner) readDeals(ctx context.Context, s ServerList, run *Run, g *gathe
 		return out, mine.close()
 	}
 	g.rules.DealsFrom[s.Identity] = from
+	if g.rules.Unseen == nil {
+		g.rules.Unseen = map[string]map[uint64]bool{}
+	}
+	g.rules.Unseen[s.Identity] = map[uint64]bool{}
+	for _, login := range list.Missing {
+		g.rules.Unseen[s.Identity][login] = true
+	}
+	out.Unseen = g.standing.unseen(s.Identity, list.Missing)
 	return out, nil
 }

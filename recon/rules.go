@@ -14,6 +14,9 @@ type Rules struct {
 	// DealsFrom says for each MT5 server, by its own name, from when on the list of its deals is complete. A row that may have been paid
 	// before it is not asked for its deal in this run; nor is a row of a server without an entry, whose list is not complete.
 	DealsFrom map[string]time.Time
+	// Unseen are the logins, by the server's own name, of which MT5 says that they do not exist: a row on one of them is not asked for its deal
+	// either. One that is there after all (moved to another login) is compared all the same.
+	Unseen map[string]map[uint64]bool
 	// Delay is each provider's usual time from payment to settlement, by label. A credited payment that is not settled is waiting within it,
 	// and late after it. A provider without an entry has no settlement list: its rows are neither.
 	Delay map[string]time.Duration
@@ -70,6 +73,7 @@ type Outcome struct {
 	Rolls              []Roll        // sorted by side, provider, currency
 	Counts             []ClassCount  // the same items by provider; sorted by provider, and each provider's in the order of [Classes]
 	Costs              []Cost        // sorted by provider, currency
+	Unseen             []UnseenRows  `json:",omitempty"` // rows that [Rules.Unseen] kept from being asked for their deals; by server and login
 	Actions            map[int]int   // deals of each action (2 balance, 3 credit, 4 charge, 5 correction, 6 bonus); only 2 moves the balance
 }
 

@@ -3,6 +3,8 @@ package recon
 import (
 	"strings"
 	"time"
+
+	"creditonce/credit"
 )
 
 // RunID numbers runs.
@@ -39,6 +41,8 @@ type Source struct {
 	Reason   string    `json:"reason,omitempty"` // why it is not complete, and what to do
 	Notes    []string  `json:"notes,omitempty"`  // what a person should know although it is complete
 	From     time.Time `json:"from,omitzero"`    // UTC; from when on it is complete
+	// Unseen are logins of which MT5 says that they do not exist, of those that a standing discrepancy is about: the run says nothing of it.
+	Unseen Logins `json:"unseen,omitempty"`
 }
 
 // SignOff is a person's word that the report was read.
@@ -101,18 +105,28 @@ type Subject struct {
 	Identity string    `json:"identity,omitempty"` // the MT5 server's own name; of MT5's side
 	Earliest time.Time `json:"earliest,omitzero"`  // UTC: no deal that it is about is older; of MT5's side
 	At       time.Time `json:"at"`                 // UTC: the item's moment; a run of days before it says nothing about it
+	// Logins are those whose deals it rests on: all of MT5's side; on the provider's side those of rows that are not done, which count as
+	// credited only because their deal is there.
+	Logins Logins `json:"logins,omitempty"`
 }
 
 // Subject is what an item rests on.
 func (i Item) Subject() Subject {
 	out := Subject{Side: i.Side, Provider: i.Provider, Earliest: i.At, At: i.At}
+	var logins []uint64
 	for _, d := range i.Deals {
+		if i.Side == SideMT5 {
+			logins = append(logins, d.Login)
+		}
 		out.Identity = d.Identity
 		if d.At.Before(out.Earliest) {
 			out.Earliest = d.At
 		}
 	}
 	for _, row := range i.Rows {
+		if row.Login != 0 && (i.Side == SideMT5 || row.State != credit.Done) {
+			logins = append(logins, row.Login)
+		}
 		if row.Identity != "" {
 			out.Identity = row.Identity
 		}
@@ -120,6 +134,7 @@ func (i Item) Subject() Subject {
 			out.Earliest = row.Trace
 		}
 	}
+	out.Logins = loginsOf(logins)
 	return out
 }
 
@@ -137,6 +152,8 @@ func (r Run) Judges(s Subject) bool {
 	for _, source := range r.Sources {
 		switch {
 		case source.List == ListRows && !source.Complete:
+			return false
+		case source.List == ListDeals && source.Entity == s.Identity && source.Unseen.Meets(s.Logins):
 			return false
 		case source.List == list && source.Entity == entity:
 			found = source.Complete && (s.Side != SideMT5 || !s.Earliest.Before(source.From))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,6 +92,7 @@ func (r *Runner) Run(ctx context.Context, first, last Day, by string, progress f
 	if err != nil {
 		return Run{}, fmt.Errorf("run %d, compare: %w", run.ID, err)
 	}
+	tellUnseen(&run)
 	run.Findings, run.Digest, run.Finished = kept.items, kept.digest(run), r.Now()
 	progress(Progress{Step: "carry the tasks", Total: run.Differences()})
 	if err := r.carry(ctx, run); err != nil {
@@ -275,14 +277,18 @@ func (k *keeping) flush() error {
 	return err
 }
 
-// digest is the run's, over its days, its sources and its items.
+// digest is the run's, over its days, its sources and its items. What stood before the run is in none of them.
 func (k *keeping) digest(run Run) string {
+	sources := slices.Clone(run.Sources)
+	for i := range sources {
+		sources[i].Unseen = nil
+	}
 	text, err := json.Marshal(struct {
 		First, Last Day
 		Zone        string
 		Sources     []Source
 		Items       string
-	}{run.First, run.Last, run.Zone, run.Sources, hex.EncodeToString(k.sum.Sum(nil))})
+	}{run.First, run.Last, run.Zone, sources, hex.EncodeToString(k.sum.Sum(nil))})
 	if err != nil {
 		panic(err) // plain values alone
 	}

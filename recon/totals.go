@@ -210,6 +210,7 @@ func (m *matcher) finish() error {
 		}
 		m.out.Costs = append(m.out.Costs, Cost{Provider: k.provider, Amount: a})
 	}
+	m.out.Unseen = m.unseen.list()
 	for c, items := range m.counts {
 		c.Items = items
 		m.out.Counts = append(m.out.Counts, c)

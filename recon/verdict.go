@@ -55,6 +55,10 @@ func (m *matcher) judge(row Row, s sighting) paired {
 	if len(mine) == 0 && !m.asked(&row) {
 		return p
 	}
+	if len(mine) == 0 && m.rules.Unseen[row.Identity][row.Login] {
+		m.unseen.count(&row)
+		return p
+	}
 	p.at = row.Moment()
 	if len(mine) > 0 {
 		p.at = time.Time{}
@@ -77,7 +81,7 @@ func (m *matcher) judge(row Row, s sighting) paired {
 	return p
 }
 
-// asked tells that a done row must have a deal in the list.
+// asked tells that a done row must have a deal in the list, if MT5 has its login.
 func (m *matcher) asked(row *Row) bool {
 	from, complete := m.rules.DealsFrom[row.Identity]
 	return row.State == credit.Done && row.Identity != "" && complete && !row.Trace.Add(-time.Hour).Before(from)
