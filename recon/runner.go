@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"slices"
@@ -75,6 +76,15 @@ func (r *Runner) Run(ctx context.Context, first, last Day, by string, progress f
 	if err != nil {
 		return Run{}, err
 	}
+	done, err := r.whole(ctx, run, progress)
+	if err != nil {
+		return done, r.failed(ctx, run, err)
+	}
+	return done, nil
+}
+
+// whole does a run that was opened.
+func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_ Run, err error) {
 	if run.ID, err = r.Book.BeginRun(ctx); err != nil {
 		return Run{}, fmt.Errorf("begin a run: %w", err)
 	}
@@ -94,7 +104,7 @@ func (r *Runner) Run(ctx context.Context, first, last Day, by string, progress f
 	}
 	tellUnseen(&run)
 	run.Findings, run.Digest, run.Finished = kept.items, kept.digest(run), r.Now()
-	progress(Progress{Step: "carry the tasks", Total: run.Differences()})
+	progress(Progress{Step: "carry the tasks", Total: min(run.Differences(), MostCarried)})
 	if err := r.carry(ctx, run); err != nil {
 		return Run{}, fmt.Errorf("run %d, tasks: %w", run.ID, err)
 	}
@@ -122,36 +132,10 @@ func (r *Runner) opened(first, last Day, by string) (Run, error) {
 	return Run{First: first, Last: last, Zone: r.Zone.String(), From: from, Until: until, Started: now, Version: r.Version, By: by, State: RunComplete}, nil
 }
 
-// carry opens, refreshes and closes the tasks of the run's differences.
-func (r *Runner) carry(ctx context.Context, run Run) error {
-	for after := 0; ; {
-		items, next, err := r.Book.Findings(ctx, run.ID, after, pieceOfItems)
-		if err != nil {
-			return err
-		}
-		var differences []Item
-		for _, i := range items {
-			if i.Key.Class.Difference() {
-				differences = append(differences, i)
-			}
-		}
-		if len(differences) > 0 {
-			if _, err := r.Book.Carry(ctx, run, differences); err != nil {
-				return err
-			}
-		}
-		if next == 0 {
-			break
-		}
-		after = next
-	}
-	_, err := r.Book.CarryGone(ctx, run)
-	return err
-}
-
-// tell says what a run means as a whole: the task of an incomplete one, closed by the next complete one, and the stop after a mass mismatch.
+// tell says what a run means as a whole: the tasks of an incomplete one and of one with too many differences, closed by the next one that is
+// neither, and the stop after a mass mismatch.
 func (r *Runner) tell(ctx context.Context, run Run, kept *keeping) error {
-	if err := r.runTask(ctx, run); err != nil {
+	if err := errors.Join(r.runTask(ctx, run), r.manyTask(ctx, run)); err != nil {
 		return err
 	}
 	if reason := kept.massMismatch(); reason != "" && r.Halt != nil {

@@ -380,5 +380,8 @@ func verdictOf(r recon.Run) string {
 	}
 }
 
+// MostWithTasks is how many differences of one run get tasks.
+const MostWithTasks = recon.MostCarried
+
 // VerdictOf is what a run says in one word.
 func VerdictOf(r ReconRun) string { return verdictOf(r) }

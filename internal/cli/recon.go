@@ -124,6 +124,8 @@ func sayingOf(verdict string, n int) string {
 	text := "everything agrees"
 	if n == 1 {
 		text = "1 difference, with its task"
+	} else if n > admin.MostWithTasks {
+		text = fmt.Sprintf("%d differences, %d of them with tasks: so many mostly have one cause, look at the report", n, admin.MostWithTasks)
 	} else if n > 1 {
 		text = fmt.Sprintf("%d differences, each with its task", n)
 	}
