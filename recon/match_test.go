@@ -448,7 +448,7 @@ func TestMatch_GivesEachCaseItsClass(t *testing.T) {
 			"matched credit/1 provider\n"},
 		{"after the last day", func(l *lists) {
 			late := begin.AddDate(0, 1, 0)
-			l.deal(l.row("pi_1", "100"), func(d *Deal) { d.At = late })
+			l.deal(l.row("pi_1", "100", func(r *Row) { r.UpdatedAt = late }), func(d *Deal) { d.At = late })
 			l.line(LinePayment, "pi_1", "100", func(l *Line) { l.SettledAt = late })
 			l.line(LinePayment, "pi_2", "100", func(l *Line) { l.SettledAt = late })
 		}, ""},

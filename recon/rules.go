@@ -43,8 +43,8 @@ const (
 // which compares a statement with itself, takes no part.
 //
 // What moved before the first day is in the opening, what moved after the last is nowhere. What belongs together counts at one moment on
-// both sides: the latest of the lines ([Line.Moment]) or deals ([Deal.At]); where the other side has nothing, the row's own
-// ([Row.Moment]). A row counts as credited where it is done; on the provider's side also where its own deal is there, whatever the row
+// both sides: the latest of the lines ([Line.Moment]) or deals ([Deal.At]); where the other side has nothing, or a deal with a time
+// that cannot be its own (more than an hour after the row with its ticket became done, or the lists were read), the row's own ([Row.Moment]). A row counts as credited where it is done; on the provider's side also where its own deal is there, whatever the row
 // says: the client has the money. MT5's side begins where the lists of deals do: a row that is not asked for its deal counts nowhere.
 type Roll struct {
 	Side     Side          `json:"side"`

@@ -59,13 +59,8 @@ func (m *matcher) judge(row Row, s sighting) paired {
 		m.unseen.count(&row)
 		return p
 	}
-	p.at = row.Moment()
-	if len(mine) > 0 {
-		p.at = time.Time{}
-		for i := range mine {
-			p.at = latest(p.at, mine[i].At)
-		}
-	}
+	var redated []string
+	p.at, redated = m.momentAt(&row, mine)
 	var f finding
 	m.compare(&f, &row, s)
 	m.byState(&f, &p, s)
@@ -74,11 +69,39 @@ func (m *matcher) judge(row Row, s sighting) paired {
 		f.note(Matched, agreed)
 		p.class = Matched
 	}
+	f.why = append(f.why, redated...)
 	if !m.counted(p.at) {
 		p.class, p.off = "", nil
 	}
 	p.why = f.sentence()
 	return p
+}
+
+// doneAfter is how much later than its row became done a deal may be dated: both clocks are set, and that of MT5 may be an hour off where nobody
+// has said which rule it follows.
+const doneAfter = time.Hour
+
+// momentAt is when a row and its deals count: at the latest of them. A credit is done once the deal that it has recorded has been seen: dated
+// later, that deal has got another time since, and must not take what is wrong with the row out of the days that are compared; nor must a
+// deal that is dated after the lists were read. redated says so.
+func (m *matcher) momentAt(row *Row, mine []Deal) (at time.Time, redated []string) {
+	for i := range mine {
+		d := &mine[i]
+		bound, than := m.rules.Read, "the lists were read"
+		if row.State == credit.Done && d.Ticket == row.Ticket {
+			bound, than = row.UpdatedAt, "the credit was done"
+		}
+		if !d.At.After(bound.Add(doneAfter)) {
+			at = latest(at, d.At)
+			continue
+		}
+		at = latest(at, row.Moment())
+		redated = append(redated, fmt.Sprintf("deal %d is dated %s, later than %s (%s)", d.Ticket, timeOf(d.At), than, timeOf(bound)))
+	}
+	if len(mine) == 0 {
+		at = row.Moment()
+	}
+	return at, redated
 }
 
 // asked tells that a done row must have a deal in the list, if MT5 has its login.
