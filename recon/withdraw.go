@@ -67,8 +67,8 @@ func (ids *StatementIDs) UnmarshalJSON(text []byte) error {
 // common stands in this one only, and would be lost.
 func Withdrawn(im Imported, w Withdrawal, later StatementIDs) (Imported, error) {
 	switch {
-	case w.By == "" || w.Reason == "":
-		return im, fmt.Errorf("withdraw statement %d: it takes a person and a reason: %w", im.ID, credit.ErrInvalid)
+	case w.By == "" || w.Reason == "" || len(w.Reason) > longestReason:
+		return im, fmt.Errorf("it takes a person, and a reason of at most %d bytes: %w", longestReason, credit.ErrInvalid)
 	case im.Withdrawn != nil:
 		return im, credit.Refuse("withdrawn", "statement %d was withdrawn by %s at %s", im.ID, im.Withdrawn.By, momentText(im.Withdrawn.At))
 	case len(later) > 0:
@@ -78,6 +78,9 @@ func Withdrawn(im Imported, w Withdrawal, later StatementIDs) (Imported, error) 
 	im.Withdrawn = &w
 	return im, nil
 }
+
+// longestReason bounds the reason of a withdrawal, in bytes; the audit log takes it too.
+const longestReason = 1000
 
 // mostLeaning bounds the statements that a message names.
 const mostLeaning = 20

@@ -31,6 +31,8 @@ type Reconciliation interface {
 	Progress() (p recon.Progress, ok bool)
 	// Import takes a statement in, or only checks it.
 	Import(ctx context.Context, who desk.Actor, w ImportWish, body io.Reader) (ImportAnswer, error)
+	// Withdraw takes an imported statement back.
+	Withdraw(ctx context.Context, who desk.Actor, id recon.StatementID, reason string) (recon.Imported, error)
 	Statements(ctx context.Context, who desk.Actor, provider string, below recon.StatementID, limit int) ([]recon.Imported, error)
 	Runs(ctx context.Context, who desk.Actor, below recon.RunID, limit int) ([]recon.Run, error)
 	// Report renders a run. It returns what the bytes are as soon as that is known to work, and write writes them.
@@ -173,6 +175,7 @@ func (s *Server) reconRoutes() []route {
 		{pattern: "GET /v1/recon/report", handle: s.report, takes: reconTimeout},
 		{pattern: "POST /v1/recon/statements", handle: s.importStatement, takes: reconTimeout},
 		{pattern: "GET /v1/recon/statements", handle: s.statements},
+		{pattern: "POST /v1/recon/statements/{id}/withdraw", handle: s.withdrawStatement},
 	}
 }
 

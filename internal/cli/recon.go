@@ -13,8 +13,8 @@ import (
 )
 
 func reconCommand(p *Process) *cobra.Command {
-	cmd := group("recon", "Lay the provider's statements, the credits and MT5's deals side by side: run, import, report, sign, list, statements",
-		reconRunCommand(p), reconImportCommand(p), reconReportCommand(p), reconSignCommand(p), reconListCommand(p), reconStatementsCommand(p))
+	cmd := group("recon", "Lay the provider's statements, the credits and MT5's deals side by side: run, import, report, sign, list, statements, withdraw",
+		reconRunCommand(p), reconImportCommand(p), reconReportCommand(p), reconSignCommand(p), reconListCommand(p), reconStatementsCommand(p), reconWithdrawCommand(p))
 	cmd.Long = "The service compares three lists once a business day: what the providers' statements settled, what the credits say, and the\n" +
 		"deals of the MT5 servers. Every difference becomes a task for a person; it moves no money (docs/reconciliation.md)."
 	cmd.Example = "  creditonce recon import settlement-2026-11-29.csv --provider stripe-main\n  creditonce recon run --day 2026-11-29\n" +

@@ -120,7 +120,7 @@ func TestRecon_RefusesWhoMayNotAndDaysThatAreNotOver(t *testing.T) {
 	l.refused(ExitRefused, "is not over", "carl", "recon", "run", "--from", l.day(2), "--to", l.day(-1))
 	l.refused(ExitRefused, "operator", "dora", "recon", "run")
 	l.refused(ExitRefused, "operator", "dora", "recon", "import", l.statement("x.csv", l.row(2, "charge", "pi_1")), "--provider", "stripe")
-	for _, line := range []string{"recon run", "recon list", "recon statements", "recon report", "recon sign 1"} {
+	for _, line := range []string{"recon run", "recon list", "recon statements", "recon report", "recon sign 1", "recon withdraw 1 --reason=x"} {
 		l.refused(ExitRefused, "belongs to no person", "eve", strings.Fields(line)...)
 	}
 	if got := l.as("dora", "recon", "list"); got.code != ExitDone || got.stdout != "" || !strings.Contains(got.stderr, "nothing to list") {
@@ -153,6 +153,9 @@ func TestRecon_WrongCommandLinesAreSaidBeforeTheServiceIsLookedFor(t *testing.T)
 		"recon report --format pdf":                          "give one of: text, html, csv, totals-csv, xlsx, json",
 		"recon report --format html --out " + there:          "is there already",
 		"recon sign":                                         "accepts 1 arg",
+		"recon withdraw --reason=x":                          "accepts 1 arg",
+		"recon withdraw x --reason=y":                        "no number of a statement",
+		"recon withdraw 3":                                   "no --reason",
 		"recon list --limit -1 --socket /nonexistent/a.sock": "0 for all",
 	} {
 		got := run(strings.Fields(line)...)
@@ -228,7 +231,7 @@ func (l *ledger) statementsAre(n int) {
 		l.t.Errorf("statements:\n%s", text)
 	}
 	records, err := csv.NewReader(strings.NewReader(l.ok("dora", "recon", "statements", "-o", "csv"))).ReadAll()
-	if err != nil || len(records) != n+1 || strings.Join(records[0], " ") != "statement provider rows new reaches imported_at by sha256 file" || len(records[1][7]) != 64 {
+	if err != nil || len(records) != n+1 || strings.Join(records[0], " ") != "statement provider rows new reaches imported_at by sha256 withdrawn_by file" || len(records[1][7]) != 64 {
 		l.t.Errorf("csv: %v %q", err, records)
 	}
 	var items struct{ Items []admin.ReconStatement }

@@ -160,6 +160,7 @@ func statementColumns() []column[admin.ReconStatement] {
 		{head: "imported at", wide: true, value: func(r x) string { return stamp(r.At) }},
 		{head: "by", value: func(r x) string { return r.By }},
 		{head: "sha256", wide: true, value: func(r x) string { return r.Statement.Digest }},
+		{head: "withdrawn by", value: withdrawnBy},
 		{head: "file", value: func(r x) string { return r.Statement.Name }},
 	}
 }

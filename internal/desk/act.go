@@ -42,9 +42,11 @@ const (
 	TestAlerts   Kind = "alerts.test"
 	Bootstrap    Kind = "bootstrap"    // in audit records only: root names the first two people
 	CopyStore    Kind = "store.backup" // in audit records only: a person took a copy of the store
-	ReconRun     Kind = "recon.run"    // in audit records only, like the two below: a person started a reconciliation
+	ReconRun     Kind = "recon.run"    // in audit records only, like the three below: a person started a reconciliation
 	ReconImport  Kind = "recon.import" // a person imported a statement
 	ReconSign    Kind = "recon.sign"   // a person signed a report off
+	// ReconWithdraw says that a person took an imported statement back.
+	ReconWithdraw Kind = "recon.withdraw"
 )
 
 // Act is what somebody wants done, as data. Params are texts by name; Table lists which an act takes.

@@ -77,7 +77,7 @@ func (d *deed) run() error {
 		return d.runProbe()
 	case DealGone:
 		return d.runGone()
-	case Bootstrap, CopyStore, ReconRun, ReconImport, ReconSign:
+	case Bootstrap, CopyStore, ReconRun, ReconImport, ReconSign, ReconWithdraw:
 	}
 	return fmt.Errorf("there is no act %q: %w", d.act.Kind, credit.ErrInvalid)
 }

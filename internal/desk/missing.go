@@ -17,7 +17,7 @@ type MissingError struct {
 // lists are the commands that show what does exist, by the kind of a subject.
 var lists = map[string]string{
 	"credit": "credits list", "event": "events list", "task": "tasks list --all", "deposit": "deposits list", "account": "accounts list",
-	"proposal": "proposals list --all", "person": "people list", "key": "keys list", "run": "recon list",
+	"proposal": "proposals list --all", "person": "people list", "key": "keys list", "run": "recon list", "statement": "recon statements",
 }
 
 // Error implements error.

@@ -8,13 +8,14 @@ import (
 	"creditonce/credit"
 )
 
-// reconcilers may start runs and import statements; signers may say that a report was read. Looking is for everybody.
+// reconcilers may start runs and import statements; signers may say that a report was read, and take a statement back. Looking is for everybody.
 var (
 	reconcilers = []Role{Operator, Maker, Checker}
 	signers     = []Role{Maker, Checker}
 )
 
-// MayReconcile refuses everybody who may not do one of the acts around the reconciliation (ReconRun, ReconImport, ReconSign), and gives the
+// MayReconcile refuses everybody who may not do one of the acts around the reconciliation (ReconRun, ReconImport, ReconSign,
+// ReconWithdraw), and gives the
 // person. Root may start runs and import as long as the store knows no people.
 func (s *Service) MayReconcile(ctx context.Context, a Actor, k Kind) (Person, error) {
 	people, err := s.cfg.Book.People(ctx)
@@ -49,7 +50,7 @@ func reconciler(a Actor, people []Person, k Kind) (Person, error) {
 		if len(people) == 0 && a.root() {
 			return Person{ID: "root"}, nil
 		}
-	case ReconSign:
+	case ReconSign, ReconWithdraw:
 		may = signers
 	default:
 		return Person{}, fmt.Errorf("%q is no act of the reconciliation: %w", k, credit.ErrInvalid)

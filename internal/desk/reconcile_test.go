@@ -24,22 +24,24 @@ func TestReconciliation_WhoMayAndWhatTheAuditLogSays(t *testing.T) {
 	f.Must(record(root, desk.ReconRun)) // nobody else is there yet
 	f.Must(record(root, desk.ReconImport))
 	f.refused(record(root, desk.ReconSign), "nobody")
+	f.refused(record(root, desk.ReconWithdraw), "nobody")
 	f.staff()
 	before := f.records()
-	for _, k := range []desk.Kind{desk.ReconRun, desk.ReconImport, desk.ReconSign} {
+	for _, k := range []desk.Kind{desk.ReconRun, desk.ReconImport, desk.ReconSign, desk.ReconWithdraw} {
 		f.refused(record(root, k), "nobody")
 		f.refused(record(by("vera"), k), "role")
 		f.refused(record(by("ada"), k), "role")
 		f.refused(record(by("dora"), k), "disabled")
 	}
 	f.refused(record(by("oscar"), desk.ReconSign), "role")
+	f.refused(record(by("oscar"), desk.ReconWithdraw), "role")
 	if f.records() != before {
 		t.Error("a refused act left a record")
 	}
 	for who, kinds := range map[string][]desk.Kind{
 		"oscar": {desk.ReconRun, desk.ReconImport},
-		"mia":   {desk.ReconRun, desk.ReconImport, desk.ReconSign},
-		"carl":  {desk.ReconRun, desk.ReconImport, desk.ReconSign},
+		"mia":   {desk.ReconRun, desk.ReconImport, desk.ReconSign, desk.ReconWithdraw},
+		"carl":  {desk.ReconRun, desk.ReconImport, desk.ReconSign, desk.ReconWithdraw},
 	} {
 		for _, k := range kinds {
 			f.Must(record(by(who), k))

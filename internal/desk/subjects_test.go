@@ -83,7 +83,7 @@ func (f *firm) subject(kind desk.Kind) desk.Act {
 		f.Must(f.db.SetChannels(f.t.Context(), []string{"mail"}))
 		f.told = f.waiting()
 		return desk.Act{Kind: kind, Subject: "alerts"}
-	case desk.Bootstrap, desk.CopyStore, desk.ReconRun, desk.ReconImport, desk.ReconSign:
+	case desk.Bootstrap, desk.CopyStore, desk.ReconRun, desk.ReconImport, desk.ReconSign, desk.ReconWithdraw:
 	}
 	f.t.Fatalf("no subject for %s", kind)
 	return desk.Act{}

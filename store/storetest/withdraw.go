@@ -45,7 +45,7 @@ func withdrawnStatementsCountNowhere(w *World) {
 	if len(w.OpenTasks()) != 1 {
 		w.T.Errorf("open tasks %+v", w.OpenTasks())
 	}
-	for _, fault := range [][2]string{{"", "r"}, {"carl", ""}} {
+	for _, fault := range [][2]string{{"", "r"}, {"carl", ""}, {"carl", strings.Repeat("x", 1001)}} {
 		if _, err := w.B.WithdrawStatement(ctx, id, fault[0], fault[1], w.Clock.Now()); !errors.Is(err, credit.ErrInvalid) {
 			w.T.Errorf("withdrawn by %q because of %q: %v", fault[0], fault[1], err)
 		}
