@@ -1,0 +1,75 @@
+package recon
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"creditonce/credit"
+)
+
+// oneBook is a book that withdraws whatever it is asked for.
+type oneBook struct {
+	StatementBook
+	asked []StatementID
+}
+
+func (b *oneBook) WithdrawStatement(_ context.Context, id StatementID, by, reason string, at time.Time) (Imported, error) {
+	b.asked = append(b.asked, id)
+	return Withdrawn(Imported{ID: id}, Withdrawal{By: by, At: at, Reason: reason}, nil)
+}
+
+func refusedWith(t *testing.T, err error, code, says string) {
+	t.Helper()
+	var refused *credit.RefusedError
+	if !errors.As(err, &refused) || refused.Code != code || !strings.Contains(refused.Error(), says) {
+		t.Errorf("%v, want %s with %q", err, code, says)
+	}
+}
+
+func TestWithdraw_WaitsForTheRunThatReadsTheLines(t *testing.T) {
+	t.Parallel()
+	book := &oneBook{}
+	r := &Runner{Statements: book, Now: func() time.Time { return carryTime }}
+	r.busy.Lock()
+	_, err := r.Withdraw(t.Context(), 7, "anna", "wrong unit")
+	refusedWith(t, err, "busy", "withdraw this one when it is finished")
+	if len(book.asked) != 0 {
+		t.Error("it was withdrawn all the same")
+	}
+	r.busy.Unlock()
+	im, err := r.Withdraw(t.Context(), 7, "anna", "wrong unit")
+	if err != nil || im.Withdrawn == nil || *im.Withdrawn != (Withdrawal{By: "anna", At: carryTime, Reason: "wrong unit"}) {
+		t.Errorf("%+v, %v", im.Withdrawn, err)
+	}
+	if !r.busy.TryLock() {
+		t.Error("runs are kept out for ever")
+	}
+}
+
+func TestWithdrawn_NamesWhatMustBeWithdrawnBeforeAndStopsNaming(t *testing.T) {
+	t.Parallel()
+	w := Withdrawal{By: "anna", At: carryTime, Reason: "r"}
+	var many StatementIDs
+	for id := range StatementID(23) {
+		many = many.With(id + 2)
+	}
+	_, err := Withdrawn(Imported{ID: 1}, w, many)
+	refusedWith(t, err, "repeated", "withdraw first statements 24, 23, 22")
+	refusedWith(t, err, "repeated", "6, 5 and 3 earlier ones, then this one")
+	_, err = Withdrawn(Imported{ID: 1}, w, many[:21])
+	refusedWith(t, err, "repeated", "3 and 1 earlier one, then")
+	im, err := Withdrawn(Imported{ID: 1}, w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Withdrawn(im, w, many)
+	refusedWith(t, err, "withdrawn", "was withdrawn by anna")
+	for name, bad := range map[string]Withdrawal{"nobody": {Reason: "r"}, "no reason": {By: "anna"}, "a book for a reason": {By: "anna", Reason: strings.Repeat("x", 1001)}} {
+		if _, err := Withdrawn(Imported{ID: 1}, bad, nil); !errors.Is(err, credit.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
