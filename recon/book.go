@@ -52,9 +52,10 @@ type StatementBook interface {
 	WithdrawStatement(ctx context.Context, id StatementID, by, reason string, at time.Time) (Imported, error)
 	// Statements lists finished imports, newest first, of one provider (by kind and account) or of all; withdrawn ones too.
 	Statements(ctx context.Context, q StatementQuery) ([]Imported, error)
-	// Lines lists the lines of finished imports in the order of their numbers, after a number; each line once, whatever statements repeat it.
+	// Lines lists the lines that count in the order of their numbers, after a number; each line once, whatever statements repeat it. They are
+	// those of the statements that were listed, as if no other had come since and none of them had been withdrawn; nil: of all that count now.
 	// next is 0 at the end.
-	Lines(ctx context.Context, after uint64, limit int) (lines []Line, next uint64, err error)
+	Lines(ctx context.Context, listed StatementIDs, after uint64, limit int) (lines []Line, next uint64, err error)
 }
 
 // StatementQuery selects statements; the zero Provider takes all.
@@ -78,8 +79,8 @@ type RunBook interface {
 	// it read.
 	Carry(ctx context.Context, r Run, items []Item) (Carriage, error)
 	// CarryGone goes through every open discrepancy that the run has not seen, a page at a time, and closes by [Gone] the tasks of those that
-	// it judges. Those in spared stay open and get their note by [Spared].
-	CarryGone(ctx context.Context, r Run, spared map[Key]string) (Carriage, error)
+	// it judges.
+	CarryGone(ctx context.Context, r Run) (Carriage, error)
 	// Discrepancies lists discrepancies in the order of class and entity, after a key (the zero key: from the first), explained ones too.
 	Discrepancies(ctx context.Context, after Key, limit int) ([]Discrepancy, error)
 	// RunTask opens the task of a kind about the reconciliation as a whole, or closes it with a reason: [credit.TaskReconIncomplete], [credit.TaskReconOverdue].

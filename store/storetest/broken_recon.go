@@ -45,7 +45,7 @@ func (b Broken) Statements(context.Context, recon.StatementQuery) ([]recon.Impor
 }
 
 // Lines implements Backend.
-func (b Broken) Lines(context.Context, uint64, int) ([]recon.Line, uint64, error) {
+func (b Broken) Lines(context.Context, recon.StatementIDs, uint64, int) ([]recon.Line, uint64, error) {
 	return nil, 0, b.Err
 }
 
@@ -79,7 +79,7 @@ func (b Broken) Carry(context.Context, recon.Run, []recon.Item) (recon.Carriage,
 }
 
 // CarryGone implements Backend.
-func (b Broken) CarryGone(context.Context, recon.Run, map[recon.Key]string) (recon.Carriage, error) {
+func (b Broken) CarryGone(context.Context, recon.Run) (recon.Carriage, error) {
 	return recon.Carriage{}, b.Err
 }
 
