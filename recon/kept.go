@@ -125,7 +125,7 @@ func StatementTask(im Imported, at time.Time) (credit.Task, bool) {
 		Kind: credit.TaskStatement, Entity: StatementTaskKey(s).Entity,
 		Summary: validText(fmt.Sprintf("statement %s of %s: %s", s.Name, s.Provider.Label, strings.Join(what, ", "))),
 		Next: "compare the rows with the provider's dashboard; name unknown words in the configuration (settlement.row_types), ask the provider for a corrected statement " +
-			"where sums or rows disagree, then close this task with what you found",
+			"where sums or rows disagree and withdraw the wrong one (creditonce recon withdraw), then close this task with what you found",
 		Records:  []credit.Record{{Source: "statement", Fields: slices.Concat([]credit.Field{{Name: "file", Value: validText(s.Name)}, {Name: "sha256", Value: s.Digest}}, fields)}},
 		OpenedAt: at,
 	}, true

@@ -11,28 +11,15 @@ import (
 )
 
 // states are the states of statements that one operation has looked at.
-type states struct {
-	known  map[recon.StatementID]statementState
-	listed recon.StatementIDs // where not nil: these count, and no others, whatever became of them since
-}
-
-func newStates(listed recon.StatementIDs) states {
-	return states{map[recon.StatementID]statementState{}, listed}
-}
+type states map[recon.StatementID]statementState
 
 func (seen states) of(tx *bolt.Tx, id recon.StatementID) (statementState, error) {
-	if seen.listed != nil {
-		if seen.listed.Has(id) {
-			return statementComplete, nil
-		}
-		return statementImporting, nil
-	}
-	if state, ok := seen.known[id]; ok {
+	if state, ok := seen[id]; ok {
 		return state, nil
 	}
 	s, err := statements.must(tx, idKey(uint64(id)))
 	if err == nil {
-		seen.known[id] = s.State
+		seen[id] = s.State
 	}
 	return s.State, err
 }
