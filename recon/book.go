@@ -52,9 +52,10 @@ type StatementBook interface {
 	WithdrawStatement(ctx context.Context, id StatementID, by, reason string, at time.Time) (Imported, error)
 	// Statements lists finished imports, newest first, of one provider (by kind and account) or of all; withdrawn ones too.
 	Statements(ctx context.Context, q StatementQuery) ([]Imported, error)
-	// Lines lists the lines of finished imports in the order of their numbers, after a number; each line once, whatever statements repeat it.
+	// Lines lists the lines that count in the order of their numbers, after a number; each line once, whatever statements repeat it. They are
+	// those of the statements that were listed, as if no other had come since and none of them had been withdrawn; nil: of all that count now.
 	// next is 0 at the end.
-	Lines(ctx context.Context, after uint64, limit int) (lines []Line, next uint64, err error)
+	Lines(ctx context.Context, listed StatementIDs, after uint64, limit int) (lines []Line, next uint64, err error)
 }
 
 // StatementQuery selects statements; the zero Provider takes all.

@@ -103,8 +103,7 @@ func reopened(run Run, at time.Time, prior Discrepancy, t credit.Task, item Item
 // Gone decides about a discrepancy that a run does not show. rows are the credit rows that it is about, as they are now. Only a complete run
 // that looked at all that the discrepancy rests on says anything by not showing it. at is UTC. It is pure.
 func Gone(run Run, at time.Time, prior Discrepancy, task credit.Task, rows []credit.Credit) Carrying {
-	judged := run.State == RunComplete && run.Judges(prior.Subject)
-	if !judged || prior.State == DiscrepancyExplained || prior.Last >= run.ID || prior.Gone >= run.ID {
+	if !prior.judgedBy(run) {
 		return Carrying{}
 	}
 	now := prior

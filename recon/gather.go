@@ -29,6 +29,7 @@ type gathered struct {
 	statements StatementBook
 	answers    map[string]map[string]LineType // by (kind, account) of providers whose list is complete
 	labels     map[string]string              // by (kind, account): what the config calls the provider now
+	listed     StatementIDs                   // the statements that were there when they were listed: what is imported or withdrawn later is not in this run
 	rows       *shelf[Row]
 	deals      []*shelf[Deal] // of the servers whose lists are complete
 	standing   standing       // before the run
@@ -81,7 +82,7 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 		}
 	}()
 	for _, p := range r.Providers {
-		source, err := r.settlements(ctx, p, run, g.rules.Rounding, progress)
+		source, err := r.settlements(ctx, p, run, g, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -91,6 +92,7 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 		}
 		run.Sources = append(run.Sources, source)
 	}
+	slices.Sort(g.listed)
 	source, err := r.readRows(ctx, g, progress)
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ func listKey(p Provider) string { return p.Kind + "\x00" + p.Account }
 // settlements pulls where the provider has a list of its own, and sees whether the stored statements reach the last business day.
 //
 // Where the firm has named no rounding rest of a currency in which a statement states a sum, it is two of its minor units, as for the reader.
-func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, rounding map[string]credit.Amount, progress func(Progress)) (Source, error) {
+func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *gathered, progress func(Progress)) (Source, error) {
 	out := Source{List: ListSettlements, Name: p.Provider.Label, Entity: p.Provider.Label}
 	if p.Pull != nil {
 		progress(Progress{Step: "pull settlements of " + p.Provider.Label})
@@ -146,7 +148,8 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, roun
 			out.Rows += im.Stored
 			reaches = later(reaches, im.Reaches)
 			out.Notes = append(out.Notes, notesOn(im)...)
-			roundingOf(im.Statement, rounding)
+			roundingOf(im.Statement, g.rules.Rounding)
+			g.listed = append(g.listed, im.ID)
 			switch { // newest first: a whole statement that came later and reaches as far takes the place of one with a gap
 			case im.Statement.Incomplete == "":
 				whole = later(whole, im.Reaches)
@@ -247,8 +250,8 @@ func momentText(at time.Time) string {
 // lines gives the stored lines of the providers whose lists are complete, in pages.
 func (g *gathered) lines(ctx context.Context) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		for after := uint64(0); ; {
-			page, next, err := g.statements.Lines(ctx, after, pageOfRows)
+		for after := uint64(0); len(g.listed) > 0; {
+			page, next, err := g.statements.Lines(ctx, g.listed, after, pageOfRows)
 			if err != nil {
 				yield(Line{}, fmt.Errorf("read settlement lines: %w", err))
 				return

@@ -18,7 +18,7 @@ func (r Run) TooMany() bool { return r.Differences() > MostCarried }
 
 // carry opens, refreshes and closes the tasks of the run's differences. Of too many it takes a share of each class and closes nothing: what
 // was left out is not gone.
-func (r *Runner) carry(ctx context.Context, run Run) error {
+func (r *Runner) carry(ctx context.Context, run Run, before standing) error {
 	left := shares(run.Outcome.Classes, MostCarried)
 	for after := 0; ; {
 		items, next, err := r.Book.Findings(ctx, run.ID, after, pieceOfItems)
@@ -45,7 +45,11 @@ func (r *Runner) carry(ctx context.Context, run Run) error {
 	if run.TooMany() {
 		return nil
 	}
-	_, err := r.Book.CarryGone(ctx, run)
+	spared, err := r.spared(ctx, run, before)
+	if err != nil {
+		return err
+	}
+	_, err = r.Book.CarryGone(ctx, run, spared)
 	return err
 }
 

@@ -42,7 +42,7 @@ type Source struct {
 	Notes    []string  `json:"notes,omitempty"`  // what a person should know although it is complete
 	From     time.Time `json:"from,omitzero"`    // UTC; from when on it is complete
 	// Unseen are logins of which MT5 says that they do not exist, of those that a standing discrepancy is about: the run says nothing of it.
-	Unseen Logins `json:"unseen,omitempty"`
+	Unseen Numbers `json:"unseen,omitempty"`
 }
 
 // SignOff is a person's word that the report was read.
@@ -107,16 +107,18 @@ type Subject struct {
 	At       time.Time `json:"at"`                 // UTC: the item's moment; a run of days before it says nothing about it
 	// Logins are those whose deals it rests on: all of MT5's side; on the provider's side those of rows that are not done, which count as
 	// credited only because their deal is there.
-	Logins Logins `json:"logins,omitempty"`
+	Logins Numbers `json:"logins,omitempty"`
+	// Tickets are those of the deals that it is about; of MT5's side.
+	Tickets Numbers `json:"tickets,omitempty"`
 }
 
 // Subject is what an item rests on.
 func (i Item) Subject() Subject {
 	out := Subject{Side: i.Side, Provider: i.Provider, Earliest: i.At, At: i.At}
-	var logins []uint64
+	var logins, tickets []uint64
 	for _, d := range i.Deals {
 		if i.Side == SideMT5 {
-			logins = append(logins, d.Login)
+			logins, tickets = append(logins, d.Login), append(tickets, d.Ticket)
 		}
 		out.Identity = d.Identity
 		if d.At.Before(out.Earliest) {
@@ -134,7 +136,7 @@ func (i Item) Subject() Subject {
 			out.Earliest = row.Trace
 		}
 	}
-	out.Logins = loginsOf(logins)
+	out.Logins, out.Tickets = numbersOf(logins), numbersOf(tickets)
 	return out
 }
 

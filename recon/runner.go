@@ -60,6 +60,9 @@ type ServerList struct {
 	Label, Identity string
 	// Deals lists them from a moment on. An error is one of this program; what MT5 does not answer is in the list.
 	Deals func(ctx context.Context, from time.Time, progress func(Progress), emit func(Deal) error) (DealList, error)
+	// Ask begins to ask for single deals by ticket, over a session of its own that end closes. credit.ErrNotFound is MT5's word that there is no
+	// such deal; every other error is no answer. nil: MT5 cannot be asked, and no task about a deal closes because a list has it no more.
+	Ask func() (deal func(ctx context.Context, ticket uint64) (credit.Deal, error), end func())
 }
 
 // Run compares the business days from first to last, both included. It returns *credit.RefusedError for days that are not over and for a
@@ -105,7 +108,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	tellUnseen(&run)
 	run.Findings, run.Digest, run.Finished = kept.items, kept.digest(run), r.Now()
 	progress(Progress{Step: "carry the tasks", Total: min(run.Differences(), MostCarried)})
-	if err := r.carry(ctx, run); err != nil {
+	if err := r.carry(ctx, run, g.standing); err != nil {
 		return Run{}, fmt.Errorf("run %d, tasks: %w", run.ID, err)
 	}
 	if err := r.Book.FinishRun(ctx, run); err != nil {

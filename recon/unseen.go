@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// Logins are logins of one MT5 server, ascending, each once. As JSON they are text, like every id.
-type Logins []uint64
+// Numbers are logins or tickets of one MT5 server, ascending, each once. As JSON they are text, like every id.
+type Numbers []uint64
 
-// loginsOf makes them of what may be in any order and there twice; nil of none.
-func loginsOf(all []uint64) Logins {
+// numbersOf makes them of what may be in any order and there twice; nil of none.
+func numbersOf(all []uint64) Numbers {
 	if len(all) == 0 {
 		return nil
 	}
@@ -21,38 +21,38 @@ func loginsOf(all []uint64) Logins {
 	return slices.Compact(out)
 }
 
-// Meets tells that a login is in both.
-func (l Logins) Meets(other Logins) bool {
-	return slices.ContainsFunc(other, func(login uint64) bool {
-		_, found := slices.BinarySearch(l, login)
+// Meets tells that a number is in both.
+func (n Numbers) Meets(other Numbers) bool {
+	return slices.ContainsFunc(other, func(one uint64) bool {
+		_, found := slices.BinarySearch(n, one)
 		return found
 	})
 }
 
 // MarshalJSON writes a list of texts.
-func (l Logins) MarshalJSON() ([]byte, error) {
-	out := make([]string, len(l))
-	for i, login := range l {
-		out[i] = strconv.FormatUint(login, 10)
+func (n Numbers) MarshalJSON() ([]byte, error) {
+	out := make([]string, len(n))
+	for i, one := range n {
+		out[i] = strconv.FormatUint(one, 10)
 	}
 	return json.Marshal(out)
 }
 
 // UnmarshalJSON reads a list of texts.
-func (l *Logins) UnmarshalJSON(text []byte) error {
+func (n *Numbers) UnmarshalJSON(text []byte) error {
 	var list []string
 	if err := json.Unmarshal(text, &list); err != nil {
-		return fmt.Errorf("read logins: %w", err)
+		return fmt.Errorf("read numbers of MT5: %w", err)
 	}
 	all := make([]uint64, len(list))
 	for i, one := range list {
-		login, err := strconv.ParseUint(one, 10, 64)
+		number, err := strconv.ParseUint(one, 10, 64)
 		if err != nil {
-			return fmt.Errorf("read logins: %w", err)
+			return fmt.Errorf("read numbers of MT5: %w", err)
 		}
-		all[i] = login
+		all[i] = number
 	}
-	*l = loginsOf(all)
+	*n = numbersOf(all)
 	return nil
 }
 

@@ -36,7 +36,7 @@ func TestMatch_ARowOnALoginThatMT5DoesNotHaveIsAskedForNothing(t *testing.T) {
 func TestJudges_NothingOfALoginThatMT5DoesNotHave(t *testing.T) {
 	t.Parallel()
 	run := carryRun(3)
-	run.Sources = append(run.Sources, Source{List: ListDeals, Entity: server, Complete: true, Unseen: Logins{50004}}, Source{List: ListDeals, Entity: "Other", Complete: true})
+	run.Sources = append(run.Sources, Source{List: ListDeals, Entity: server, Complete: true, Unseen: Numbers{50004}}, Source{List: ListDeals, Entity: "Other", Complete: true})
 	on := func(side Side, login uint64, state credit.State) Subject {
 		i := Item{Side: side, Provider: "psp", Rows: []Row{{Identity: server, Login: login, State: state, Trace: carryTime.Add(-1)}}, At: carryTime.Add(-1)}
 		return i.Subject()
@@ -51,7 +51,7 @@ func TestJudges_NothingOfALoginThatMT5DoesNotHave(t *testing.T) {
 		"a failed row, which counts by its deal alone":   {on(SideProvider, 50004, credit.Failed), false},
 		"a failed row on a login that is there":          {on(SideProvider, 50005, credit.Failed), true},
 		"a deal that was moved there":                    {Item{Side: SideMT5, At: carryTime.Add(-1), Deals: []Deal{{Identity: server, At: carryTime.Add(-1), Deal: credit.Deal{Login: 50004}}}}.Subject(), false},
-		"the same number on a server that shows it well": {Subject{Side: SideMT5, Identity: "Other", Logins: Logins{50004}, At: carryTime.Add(-1)}, true},
+		"the same number on a server that shows it well": {Subject{Side: SideMT5, Identity: "Other", Logins: Numbers{50004}, At: carryTime.Add(-1)}, true},
 	} {
 		if got := run.Judges(c.s); got != c.want {
 			t.Errorf("%s: judged %v", name, got)
@@ -59,14 +59,14 @@ func TestJudges_NothingOfALoginThatMT5DoesNotHave(t *testing.T) {
 	}
 }
 
-func TestLogins_AreTextInJSON(t *testing.T) {
+func TestNumbers_AreTextInJSON(t *testing.T) {
 	t.Parallel()
-	s := Source{Unseen: loginsOf([]uint64{9007199254740993, 7, 7})}
+	s := Source{Unseen: numbersOf([]uint64{9007199254740993, 7, 7})}
 	text, err := json.Marshal(s.Unseen)
 	if err != nil || string(text) != `["7","9007199254740993"]` {
 		t.Fatalf("%s, %v", text, err)
 	}
-	var back Logins
+	var back Numbers
 	if err := json.Unmarshal(text, &back); err != nil || !slices.Equal(back, s.Unseen) {
 		t.Errorf("%v, %v", back, err)
 	}

@@ -114,7 +114,7 @@ func countCarrying(out *recon.Carriage, did recon.CarryAct) {
 }
 
 // CarryGone implements [recon.RunBook]: 200 discrepancies in each transaction. Closing writes notices too: it is refused where intake is.
-func (db *DB) CarryGone(ctx context.Context, r recon.Run) (out recon.Carriage, err error) {
+func (db *DB) CarryGone(ctx context.Context, r recon.Run, spared map[recon.Key]string) (out recon.Carriage, err error) {
 	var after []byte
 	for more := true; more; {
 		var next []byte
@@ -126,7 +126,7 @@ func (db *DB) CarryGone(ctx context.Context, r recon.Run) (out recon.Carriage, e
 				return err
 			}
 			for _, d := range page {
-				if err := stageGoneOne(w, r, d, &did); err != nil {
+				if err := stageGoneOne(w, r, d, spared, &did); err != nil {
 					return fmt.Errorf("%s of %s: %w", d.Key.Class, d.Key.Entity, err)
 				}
 			}
@@ -135,7 +135,7 @@ func (db *DB) CarryGone(ctx context.Context, r recon.Run) (out recon.Carriage, e
 		if err != nil {
 			return out, fmt.Errorf("close tasks that run %d explains: %w", r.ID, err)
 		}
-		out.Closed += did.Closed
+		out.Closed, out.Refreshed = out.Closed+did.Closed, out.Refreshed+did.Refreshed
 		after, more = next, next != nil
 	}
 	return out, nil
@@ -160,10 +160,15 @@ func standingAfter(tx *bolt.Tx, after []byte) (page []recon.Discrepancy, last []
 	return page, nil, nil
 }
 
-func stageGoneOne(w *writer, r recon.Run, d recon.Discrepancy, did *recon.Carriage) error {
+func stageGoneOne(w *writer, r recon.Run, d recon.Discrepancy, spared map[recon.Key]string, did *recon.Carriage) error {
 	task, err := tasks.must(w.tx, idKey(uint64(d.Task)))
 	if err != nil {
 		return err
+	}
+	if note, keep := spared[d.Key]; keep {
+		c := recon.Spared(r, carriedAt(r), d, task, note)
+		countCarrying(did, c.Did)
+		return stageCarrying(w, &d, &task, c, carriedAt(r))
 	}
 	rows, err := rowsAbout(w.tx, d.Key.Entity)
 	if err != nil {

@@ -45,7 +45,7 @@ func importFile(ctx context.Context, db *store.DB, digest string, lines []recon.
 func mustRead(t *testing.T, db *store.DB) (n int) {
 	t.Helper()
 	for after := uint64(0); ; {
-		page, next, err := db.Lines(t.Context(), after, 200)
+		page, next, err := db.Lines(t.Context(), nil, after, 200)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func TestPagesOfAList_HoldNoSnapshot(t *testing.T) {
 	churn(50)
 	before := sizeOf(t, path)
 	for after, more := uint64(0), true; more; {
-		_, next, err := db.Lines(t.Context(), after, 20)
+		_, next, err := db.Lines(t.Context(), nil, after, 20)
 		if err != nil {
 			t.Fatal(err)
 		}

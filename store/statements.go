@@ -128,7 +128,7 @@ func (db *DB) AddLines(ctx context.Context, id recon.StatementID, add []recon.Li
 		if err != nil {
 			return err
 		}
-		in := &intoStatement{w: w, s: s, met: map[uint64]bool{}, states: states{}}
+		in := &intoStatement{w: w, s: s, met: map[uint64]bool{}, states: newStates(nil)}
 		for _, l := range add {
 			if !s.of(l.Provider) || l.Digest != s.Imported.Statement.Digest {
 				return fmt.Errorf("row %d is of another provider or another file: %w", l.Row, credit.ErrInvalid)

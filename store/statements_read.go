@@ -37,8 +37,8 @@ func (db *DB) Statements(ctx context.Context, q recon.StatementQuery) (out []rec
 
 // Lines implements [recon.StatementBook]. A page looks at 2,000 lines at most, so that it never holds a snapshot for long: it may be short,
 // even empty, and still have a next. Limit 0 is 100.
-func (db *DB) Lines(ctx context.Context, after uint64, limit int) (out []recon.Line, next uint64, err error) {
-	kept, last, err := db.KeptLines(ctx, recon.LineID(after), limit)
+func (db *DB) Lines(ctx context.Context, listed recon.StatementIDs, after uint64, limit int) (out []recon.Line, next uint64, err error) {
+	kept, last, err := db.keptLines(ctx, listed, recon.LineID(after), limit)
 	for _, l := range kept {
 		if l.Standing == recon.LineCounts {
 			out = append(out, l.Line)
@@ -50,6 +50,10 @@ func (db *DB) Lines(ctx context.Context, after uint64, limit int) (out []recon.L
 // KeptLines lists lines in the order of their numbers, after one, whatever their standing. next is 0 at the end. Limit 0 is 100; a page has
 // 2,000 lines at most.
 func (db *DB) KeptLines(ctx context.Context, after recon.LineID, limit int) (out []recon.KeptLine, next recon.LineID, err error) {
+	return db.keptLines(ctx, nil, after, limit)
+}
+
+func (db *DB) keptLines(ctx context.Context, listed recon.StatementIDs, after recon.LineID, limit int) (out []recon.KeptLine, next recon.LineID, err error) {
 	limit = min(limitOf(limit), mostWalked)
 	err = db.read(ctx, func(tx *bolt.Tx) error {
 		page, err := lines.page(tx, idKey(uint64(after)), limit)
@@ -60,7 +64,7 @@ func (db *DB) KeptLines(ctx context.Context, after recon.LineID, limit int) (out
 		if len(page) == limit {
 			next = recon.LineID(page[len(page)-1].ID)
 		}
-		out, err = standings(tx, page)
+		out, err = newStates(listed).standings(tx, page)
 		return err
 	})
 	if err != nil {
@@ -76,7 +80,7 @@ func (db *DB) LinesOf(ctx context.Context, p recon.Provider, payment string) (ou
 		if err != nil {
 			return err
 		}
-		out, err = standings(tx, found)
+		out, err = newStates(nil).standings(tx, found)
 		return err
 	})
 	if err != nil {
@@ -103,8 +107,7 @@ func linesOfPayment(tx *bolt.Tx, kind, account, payment string) ([]keptLine, err
 }
 
 // standings says of lines whether they count.
-func standings(tx *bolt.Tx, found []keptLine) ([]recon.KeptLine, error) {
-	seen := states{}
+func (seen states) standings(tx *bolt.Tx, found []keptLine) ([]recon.KeptLine, error) {
 	out := make([]recon.KeptLine, 0, len(found))
 	for _, l := range found {
 		standing, err := seen.standing(tx, l)

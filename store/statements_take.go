@@ -11,15 +11,28 @@ import (
 )
 
 // states are the states of statements that one operation has looked at.
-type states map[recon.StatementID]statementState
+type states struct {
+	known  map[recon.StatementID]statementState
+	listed recon.StatementIDs // where not nil: these count, and no others, whatever became of them since
+}
+
+func newStates(listed recon.StatementIDs) states {
+	return states{map[recon.StatementID]statementState{}, listed}
+}
 
 func (seen states) of(tx *bolt.Tx, id recon.StatementID) (statementState, error) {
-	if state, ok := seen[id]; ok {
+	if seen.listed != nil {
+		if seen.listed.Has(id) {
+			return statementComplete, nil
+		}
+		return statementImporting, nil
+	}
+	if state, ok := seen.known[id]; ok {
 		return state, nil
 	}
 	s, err := statements.must(tx, idKey(uint64(id)))
 	if err == nil {
-		seen[id] = s.State
+		seen.known[id] = s.State
 	}
 	return s.State, err
 }

@@ -61,7 +61,7 @@ func TestTightRoom_StopsReconciliationBeforePayments(t *testing.T) {
 			t.Errorf("%s with little room: %v", name, err)
 		}
 	}
-	if _, err := db.CarryGone(ctx, r); err != nil {
+	if _, err := db.CarryGone(ctx, r, nil); err != nil {
 		t.Errorf("closing what a run explains: %v", err)
 	}
 	if err := db.DropImport(ctx, open); err != nil {

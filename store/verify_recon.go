@@ -102,7 +102,7 @@ func (v *verifier) crossSuperseded(tx *bolt.Tx, l keptLine) error {
 	if err != nil {
 		return nil //nolint:nilerr // the index's own walk names it
 	}
-	n, seen := 0, states{}
+	n, seen := 0, newStates(nil)
 	for _, x := range by {
 		if state, err := seen.of(tx, x.Statement); err == nil && state == statementComplete {
 			n++

@@ -134,7 +134,28 @@ func (a *App) serverList(label string) (recon.ServerList, error) {
 			},
 		}, emit)
 	}
-	return recon.ServerList{Label: label, Identity: s.Identity, Deals: deals}, nil
+	return recon.ServerList{Label: label, Identity: s.Identity, Deals: deals, Ask: a.dealAsker(label)}, nil
+}
+
+// dealAsker asks one MT5 server for single deals, over a session as that of a listing.
+func (a *App) dealAsker(label string) func() (func(context.Context, uint64) (credit.Deal, error), func()) {
+	return func() (func(context.Context, uint64) (credit.Deal, error), func()) {
+		session := a.servers[label].Session(reconSession)
+		deal := func(ctx context.Context, ticket uint64) (credit.Deal, error) {
+			if err := a.clock.Wait(ctx, a.clock.Boot()+reconPause, nil); err != nil {
+				return credit.Deal{}, err
+			}
+			if err := session.Ready(ctx); err != nil {
+				return credit.Deal{}, err
+			}
+			d, err := session.Deal(ctx, ticket)
+			if err != nil && !errors.Is(err, credit.ErrNotFound) {
+				session.Drop("a deal could not be read")
+			}
+			return d, err
+		}
+		return deal, func() { _ = session.Close() } // it is only a goodbye
+	}
 }
 
 // Standing implements admin.Reconciliation.

@@ -45,7 +45,7 @@ func (b Broken) Statements(context.Context, recon.StatementQuery) ([]recon.Impor
 }
 
 // Lines implements Backend.
-func (b Broken) Lines(context.Context, uint64, int) ([]recon.Line, uint64, error) {
+func (b Broken) Lines(context.Context, recon.StatementIDs, uint64, int) ([]recon.Line, uint64, error) {
 	return nil, 0, b.Err
 }
 

@@ -51,9 +51,9 @@ func (f *failing) Statements(ctx context.Context, q recon.StatementQuery) ([]rec
 }
 
 // Lines implements Backend.
-func (f *failing) Lines(ctx context.Context, after uint64, limit int) ([]recon.Line, uint64, error) {
+func (f *failing) Lines(ctx context.Context, listed recon.StatementIDs, after uint64, limit int) ([]recon.Line, uint64, error) {
 	v, err := call(f, func() (several[[]recon.Line, uint64], error) {
-		a, b, err := f.b.Lines(ctx, after, limit)
+		a, b, err := f.b.Lines(ctx, listed, after, limit)
 		return several[[]recon.Line, uint64]{a, b}, err
 	})
 	return v.a, v.b, err

@@ -230,7 +230,7 @@ func differenceHasOneTaskForLife(w *World) {
 		for range 2 { // the second time changes nothing more
 			got, err := w.B.Carry(ctx, r, items)
 			w.Must(err)
-			gone, err := w.B.CarryGone(ctx, r)
+			gone, err := w.B.CarryGone(ctx, r, nil)
 			w.Must(err)
 			got.Closed += gone.Closed
 			if got != want {
@@ -259,7 +259,7 @@ func differenceHasOneTaskForLife(w *World) {
 		w.T.Errorf("after other amounts in run %d: notes %+v", changed.ID, t.Notes)
 	}
 	blind := incomplete(w.run("2026-05-04", "2026-05-04"))
-	if got, err := w.B.CarryGone(ctx, blind); err != nil || got != (recon.Carriage{}) || !task().IsOpen() {
+	if got, err := w.B.CarryGone(ctx, blind, nil); err != nil || got != (recon.Carriage{}) || !task().IsOpen() {
 		w.T.Errorf("an incomplete run explained it: %+v, %v", got, err)
 	}
 	closer := carry(recon.Carriage{Closed: 1})
@@ -297,7 +297,7 @@ func acceptedDifferenceStaysAccepted(w *World) {
 		r := w.run("2026-05-04", "2026-05-04")
 		got, err := w.B.Carry(ctx, r, items)
 		w.Must(err)
-		_, err = w.B.CarryGone(ctx, r)
+		_, err = w.B.CarryGone(ctx, r, nil)
 		w.Must(err)
 		if got != want {
 			w.T.Errorf("run %d carried %+v, want %+v", r.ID, got, want)

@@ -55,7 +55,7 @@ func (w *World) counted(limit int) []string {
 	w.T.Helper()
 	var out []string
 	for after := uint64(0); ; {
-		page, next, err := w.B.Lines(w.T.Context(), after, limit)
+		page, next, err := w.B.Lines(w.T.Context(), nil, after, limit)
 		w.Must(err)
 		for _, l := range page {
 			out = append(out, l.Payment+" "+l.Gross.Decimal())
