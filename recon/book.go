@@ -79,8 +79,8 @@ type RunBook interface {
 	// it read.
 	Carry(ctx context.Context, r Run, items []Item) (Carriage, error)
 	// CarryGone goes through every open discrepancy that the run has not seen, a page at a time, and closes by [Gone] the tasks of those that
-	// it judges.
-	CarryGone(ctx context.Context, r Run) (Carriage, error)
+	// it judges. Those in spared stay open and get their note by [Spared].
+	CarryGone(ctx context.Context, r Run, spared map[Key]string) (Carriage, error)
 	// Discrepancies lists discrepancies in the order of class and entity, after a key (the zero key: from the first), explained ones too.
 	Discrepancies(ctx context.Context, after Key, limit int) ([]Discrepancy, error)
 	// RunTask opens the task of a kind about the reconciliation as a whole, or closes it with a reason: [credit.TaskReconIncomplete], [credit.TaskReconOverdue].

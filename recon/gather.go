@@ -314,7 +314,10 @@ func (r *Runner) readDeals(ctx context.Context, s ServerList, run *Run, g *gathe
 	from := run.From.Add(-r.Lookback)
 	mine := newShelf(ctx, g.dir, (*packer).deal, (*unpacker).deal)
 	g.deals = append(g.deals, mine)
-	list, err := s.Deals(ctx, from, progress, mine.add)
+	list, err := s.Deals(ctx, from, progress, func(d Deal) error {
+		g.standing.saw(&d)
+		return mine.add(d)
+	})
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -79,7 +79,7 @@ func (b Broken) Carry(context.Context, recon.Run, []recon.Item) (recon.Carriage,
 }
 
 // CarryGone implements Backend.
-func (b Broken) CarryGone(context.Context, recon.Run) (recon.Carriage, error) {
+func (b Broken) CarryGone(context.Context, recon.Run, map[recon.Key]string) (recon.Carriage, error) {
 	return recon.Carriage{}, b.Err
 }
 

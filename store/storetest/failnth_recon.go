@@ -101,8 +101,8 @@ func (f *failing) Carry(ctx context.Context, r recon.Run, items []recon.Item) (r
 }
 
 // CarryGone implements Backend.
-func (f *failing) CarryGone(ctx context.Context, r recon.Run) (recon.Carriage, error) {
-	return call(f, func() (recon.Carriage, error) { return f.b.CarryGone(ctx, r) })
+func (f *failing) CarryGone(ctx context.Context, r recon.Run, spared map[recon.Key]string) (recon.Carriage, error) {
+	return call(f, func() (recon.Carriage, error) { return f.b.CarryGone(ctx, r, spared) })
 }
 
 // RunTask implements Backend.

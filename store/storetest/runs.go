@@ -262,6 +262,14 @@ func differenceHasOneTaskForLife(w *World) {
 	if got, err := w.B.CarryGone(ctx, blind, nil); err != nil || got != (recon.Carriage{}) || !task().IsOpen() {
 		w.T.Errorf("an incomplete run explained it: %+v, %v", got, err)
 	}
+	kept := w.run("2026-05-04", "2026-05-04")
+	for n, want := range []int{1, 0} { // the second time changes nothing more
+		got, err := w.B.CarryGone(ctx, kept, map[recon.Key]string{lost(row, 0).Key: "the deal is still at MT5"})
+		if t := task(); err != nil || got != (recon.Carriage{Refreshed: want}) || !t.IsOpen() || len(t.Notes) != 2 || t.Notes[1].Text != "the deal is still at MT5" {
+			w.T.Errorf("spared, time %d: %+v, %v; task %+v", n+1, got, err, t)
+		}
+	}
+	w.end(kept)
 	closer := carry(recon.Carriage{Closed: 1})
 	if t := task(); t.IsOpen() || t.ClosedBy != recon.Reconciler || !strings.Contains(t.Reason, fmt.Sprintf("run %d", closer.ID)) || !strings.Contains(t.Reason, "credit 1 is done over 5.00 USD with deal") {
 		w.T.Errorf("closed %+v", t)
