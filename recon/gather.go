@@ -31,10 +31,19 @@ type gathered struct {
 	labels     map[string]string              // by (kind, account): what the config calls the provider now
 	listed     StatementIDs                   // the statements that were there when they were listed: what is imported or withdrawn later is not in this run
 	rows       *shelf[Row]
-	deals      []*shelf[Deal] // of the servers whose lists are complete
-	standing   standing       // before the run
-	dir        string         // ours, under the runner's
+	deals      []*shelf[Deal]  // of the servers whose lists are complete
+	standing   standing        // before the run
+	dir        string          // ours, under the runner's
+	tickets    map[dealAt]bool // of deals that are on rows
 	rules      Rules
+}
+
+// begins notes that the statements of a provider have something from a moment on: a payment that was made after the earliest one stands in them
+// once it is settled, an older one may stand in a statement that nobody imported.
+func (g *gathered) begins(label string, at time.Time) {
+	if from, ok := g.rules.LinesFrom[label]; !ok || at.Before(from) {
+		g.rules.LinesFrom[label] = at
+	}
 }
 
 // close gives everything back and removes what lies on the disk.
@@ -65,8 +74,8 @@ func (g *gathered) allDeals() iter.Seq2[Deal, error] {
 // and a deal of a row that was read as pending is no difference.
 func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) (_ *gathered, err error) {
 	g := &gathered{
-		statements: r.Statements, answers: map[string]map[string]LineType{}, labels: map[string]string{},
-		rules: Rules{From: run.From, Until: run.Until, Delay: map[string]time.Duration{}, DealsFrom: map[string]time.Time{}, Tolerance: r.Tolerance, Rounding: map[string]credit.Amount{}},
+		statements: r.Statements, answers: map[string]map[string]LineType{}, labels: map[string]string{}, tickets: map[dealAt]bool{},
+		rules: Rules{From: run.From, Until: run.Until, Delay: map[string]time.Duration{}, DealsFrom: map[string]time.Time{}, LinesFrom: map[string]time.Time{}, Tolerance: r.Tolerance, Rounding: map[string]credit.Amount{}},
 	}
 	maps.Copy(g.rules.Rounding, r.Rounding)
 	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
@@ -91,6 +100,12 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 			g.rules.Delay[p.Provider.Label] = p.Delay
 		}
 		run.Sources = append(run.Sources, source)
+	}
+	for _, label := range r.Unlisted {
+		run.Sources = append(run.Sources, Source{
+			List: ListSettlements, Name: label, Complete: true,
+			Notes: []string{"the configuration names no statements of this provider (providers." + label + ".settlement), so nothing of it was compared with a settlement"},
+		})
 	}
 	slices.Sort(g.listed)
 	source, err := r.readRows(ctx, g, progress)
@@ -193,6 +208,20 @@ func roundingOf(s Statement, rounding map[string]credit.Amount) {
 	}
 }
 
+// dealAt is a deal by its server and ticket.
+type dealAt struct {
+	identity string
+	ticket   uint64
+}
+
+// begins is the moment from which on every balance deal without our reference must be explained.
+func (r *Runner) begins(ctx context.Context) (time.Time, error) {
+	if r.Begins == nil {
+		return time.Time{}, nil
+	}
+	return r.Begins(ctx)
+}
+
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -247,6 +276,16 @@ func momentText(at time.Time) string {
 	return at.UTC().Format("2006-01-02 15:04 MST")
 }
 
+// compare sorts the lists and matches them; what the rules need to know of the lines is known once these are read.
+func (g *gathered) compare(ctx context.Context, emit func(Item) error) (out Outcome, err error) {
+	sorted, err := Sort(ctx, g.dir, g.lines(ctx), g.rows.all(), g.allDeals())
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer func() { err = errors.Join(err, sorted.Close()) }()
+	return Match(ctx, g.rules, sorted, emit)
+}
+
 // lines gives the stored lines of the providers whose lists are complete, in pages.
 func (g *gathered) lines(ctx context.Context) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
@@ -262,6 +301,7 @@ func (g *gathered) lines(ctx context.Context) iter.Seq2[Line, error] {
 					continue
 				}
 				l.Provider.Label = label
+				g.begins(label, l.Moment())
 				if !yield(Retyped(l, g.answers[listKey(l.Provider)]), nil) {
 					return
 				}
@@ -284,6 +324,9 @@ func (r *Runner) readRows(ctx context.Context, g *gathered, progress func(Progre
 		}
 		for _, c := range page {
 			row := RowOf(c)
+			if row.Ticket != 0 {
+				g.tickets[dealAt{row.Identity, row.Ticket}] = true
+			}
 			if err := g.rows.add(row); err != nil {
 				return out, err
 			}
@@ -314,8 +357,17 @@ func (r *Runner) readDeals(ctx context.Context, s ServerList, run *Run, g *gathe
 	from := run.From.Add(-r.Lookback)
 	mine := newShelf(ctx, g.dir, (*packer).deal, (*unpacker).deal)
 	g.deals = append(g.deals, mine)
+	begins, err := r.begins(ctx)
+	if err != nil {
+		return out, err
+	}
+	before := 0
 	list, err := s.Deals(ctx, from, progress, func(d Deal) error {
 		g.standing.saw(&d)
+		if d.At.Before(begins) && !credit.Reference(d.Comment).Valid() && !g.tickets[dealAt{d.Identity, d.Ticket}] {
+			before++
+			return nil
+		}
 		return mine.add(d)
 	})
 	if err == nil {
@@ -326,6 +378,10 @@ func (r *Runner) readDeals(ctx context.Context, s ServerList, run *Run, g *gathe
 	}
 	out = list.Source()
 	out.Name, out.Entity, out.From = s.Label, s.Identity, from
+	if before > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s without a reference of ours, made before %s, when creditonce did not pay yet: they are the flow's of before, and no difference",
+			plural(before, "deal", "deals"), momentText(begins)))
+	}
 	if !list.Complete {
 		g.deals = g.deals[:len(g.deals)-1]
 		return out, mine.close()

@@ -21,6 +21,7 @@ const mostPulled = 200_000
 type Importer struct {
 	Book StatementBook
 	Now  func() time.Time
+	Room Room // nil: it is not looked at
 }
 
 // FileWish says what to import.
@@ -44,6 +45,9 @@ type Progress struct {
 func (im *Importer) File(ctx context.Context, w FileWish, file io.ReadSeeker, progress func(Progress)) (_ Imported, done bool, err error) {
 	if progress == nil {
 		progress = func(Progress) {}
+	}
+	if err := im.fits(w.Name, file); err != nil {
+		return Imported{}, false, err
 	}
 	checked, err := im.Check(ctx, w, file, progress)
 	if err != nil {
@@ -71,6 +75,21 @@ func (im *Importer) File(ctx context.Context, w FileWish, file io.ReadSeeker, pr
 	return im.store(ctx, w.Provider, first.Digest, read, w.By, func(n int) { progress(Progress{Step: "store the lines", Done: n, Total: first.Rows}) })
 }
 
+// fits refuses a file that would take more of the store than there is beside what payments need.
+func (im *Importer) fits(name string, file io.Seeker) error {
+	size, err := file.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		err = roomInStore(im.Room, uint64(size)*storedPerByte)
+	}
+	if err != nil {
+		return fmt.Errorf("import %s: nothing was imported: %w", name, err)
+	}
+	return nil
+}
+
 // Pulled imports what a pull gives. Its lines are kept in memory until it is whole: at most 200,000.
 func (im *Importer) Pulled(ctx context.Context, p Provider, pull func(emit func(Line) error) (Statement, error), by string) (_ Imported, done bool, err error) {
 	var lines []Line
@@ -85,6 +104,9 @@ func (im *Importer) Pulled(ctx context.Context, p Provider, pull func(emit func(
 		lines = append(lines, l)
 		return nil
 	})
+	if err == nil {
+		err = roomInStore(im.Room, uint64(len(lines))*storedPerLine)
+	}
 	if err != nil {
 		return Imported{}, false, err
 	}
@@ -130,12 +152,12 @@ func (im *Importer) store(ctx context.Context, p Provider, digest string, read f
 	if err == nil {
 		err = flush()
 	}
+	var out Imported
+	if err == nil {
+		out, err = im.Book.FinishImport(ctx, id, s, by, im.Now())
+	}
 	if err != nil {
 		return Imported{}, false, errors.Join(err, im.Book.DropImport(context.WithoutCancel(ctx), id))
-	}
-	out, err := im.Book.FinishImport(ctx, id, s, by, im.Now())
-	if err != nil {
-		return Imported{}, false, err
 	}
 	return out, false, nil
 }

@@ -17,13 +17,13 @@ const MostCarried = 500
 func (r Run) TooMany() bool { return r.Differences() > MostCarried }
 
 // carry opens, refreshes and closes the tasks of the run's differences. Of too many it takes a share of each class and closes nothing: what
-// was left out is not gone.
-func (r *Runner) carry(ctx context.Context, run Run, before standing) error {
+// was left out is not gone. It counts the differences that a person has accepted.
+func (r *Runner) carry(ctx context.Context, run Run, before standing) (accepted int, err error) {
 	left := shares(run.Outcome.Classes, MostCarried)
 	for after := 0; ; {
 		items, next, err := r.Book.Findings(ctx, run.ID, after, pieceOfItems)
 		if err != nil {
-			return err
+			return accepted, err
 		}
 		var differences []Item
 		for _, i := range items {
@@ -33,9 +33,11 @@ func (r *Runner) carry(ctx context.Context, run Run, before standing) error {
 			}
 		}
 		if len(differences) > 0 {
-			if _, err := r.Book.Carry(ctx, run, differences); err != nil {
-				return err
+			did, err := r.Book.Carry(ctx, run, differences)
+			if err != nil {
+				return accepted, err
 			}
+			accepted += did.Accepted
 		}
 		if next == 0 {
 			break
@@ -43,14 +45,14 @@ func (r *Runner) carry(ctx context.Context, run Run, before standing) error {
 		after = next
 	}
 	if run.TooMany() {
-		return nil
+		return accepted, nil
 	}
 	spared, err := r.spared(ctx, run, before)
 	if err != nil {
-		return err
+		return accepted, err
 	}
 	_, err = r.Book.CarryGone(ctx, run, spared)
-	return err
+	return accepted, err
 }
 
 // shares divides most between the classes of differences: those with the fewest items first, so that a mass of one class hides no other; of

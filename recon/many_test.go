@@ -69,7 +69,7 @@ func carriedBy(t *testing.T, classes map[Class]int, state RunState) *taskBook {
 	b := &taskBook{items: found(classes)}
 	r := &Runner{Book: b}
 	run := Run{ID: 7, First: "2026-05-04", Last: "2026-05-04", State: state, Outcome: Outcome{Classes: classes}}
-	if err := errors.Join(r.carry(t.Context(), run, standing{}), r.manyTask(t.Context(), run)); err != nil {
+	if err := errors.Join(carryErr(r.carry(t.Context(), run, standing{})), r.manyTask(t.Context(), run)); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -134,3 +134,6 @@ func TestRunThatFails_OpensATaskWithItsReason(t *testing.T) {
 		t.Errorf("a day that is not over: %v, tasks %+v", err, b.opened)
 	}
 }
+
+// carryErr leaves the number out.
+func carryErr(_ int, err error) error { return err }

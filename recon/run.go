@@ -66,6 +66,7 @@ type Run struct {
 	Sources  []Source `json:"sources"` // settlements by label, rows, deals by label
 	Outcome  Outcome  `json:"outcome"`
 	Findings int      `json:"findings"` // items stored with the run: all but the plain matched ones
+	Accepted int      `json:"accepted"` // differences that a person has accepted as they are, by closing their tasks with a reason
 	Digest   string   `json:"digest"`   // SHA-256 over days, sources and items: equal for equal lists
 
 	Started  time.Time `json:"started"`  // UTC
@@ -97,6 +98,9 @@ func (r Run) Differences() int {
 	}
 	return n
 }
+
+// News counts the differences that nobody has accepted as they are.
+func (r Run) News() int { return max(0, r.Differences()-r.Accepted) }
 
 // Subject is where a discrepancy lives: what must be complete before its absence from a run says that it is explained.
 type Subject struct {

@@ -28,6 +28,7 @@ type Runner struct {
 	Importer   *Importer
 	Providers  []ProviderList // in the order of a report
 	Servers    []ServerList   // in the order of a report
+	Unlisted   []string       // labels of providers that have no statements: the report says so
 
 	Since     time.Time      // UTC; when the store was made: nothing is due of the days before
 	Zone      *time.Location // of business days
@@ -35,9 +36,13 @@ type Runner struct {
 	Tolerance map[string]credit.Amount
 	Rounding  map[string]credit.Amount
 
+	Room    Room   // nil: it is not looked at
 	Dir     string // where lists are spooled; each run makes a folder there and removes it
 	Now     func() time.Time
 	Version string
+	// Begins gives the moment from which on the firm's deposits are paid by this program: deals by hand of before are the flow's of before. nil:
+	// always.
+	Begins func(ctx context.Context) (time.Time, error)
 	// Halt is told that so many deals are gone at once that the MT5 server itself must be in doubt (protocol-holes.md, H19): nothing may be
 	// paid until people have looked. It may be nil.
 	Halt func(ctx context.Context, reason string) error
@@ -72,7 +77,7 @@ func (r *Runner) Run(ctx context.Context, first, last Day, by string, progress f
 		progress = func(Progress) {}
 	}
 	if !r.busy.TryLock() {
-		return Run{}, credit.Refuse("busy", "another run is going on; look at it with `creditonce recon list`, and ask again when it is finished")
+		return Run{}, credit.Refuse("busy", "another run is going on; `creditonce recon list` shows it once it is finished: ask again then")
 	}
 	defer r.busy.Unlock()
 	run, err := r.opened(first, last, by)
@@ -91,6 +96,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	if run.ID, err = r.Book.BeginRun(ctx); err != nil {
 		return Run{}, fmt.Errorf("begin a run: %w", err)
 	}
+	ctx = withRoom(ctx, r.Room)
 	g, err := r.gather(ctx, &run, progress)
 	if err != nil {
 		return Run{}, fmt.Errorf("run %d: %w", run.ID, err)
@@ -98,7 +104,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	defer g.close()
 	kept := newKeeping(ctx, r.Book, run)
 	progress(Progress{Step: "compare the lists"})
-	run.Outcome, err = Compare(ctx, g.dir, g.rules, g.lines(ctx), g.rows.all(), g.allDeals(), kept.take)
+	run.Outcome, err = g.compare(ctx, kept.take)
 	if err == nil {
 		err = kept.flush()
 	}
@@ -108,7 +114,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	tellUnseen(&run)
 	run.Findings, run.Digest, run.Finished = kept.items, kept.digest(run), r.Now()
 	progress(Progress{Step: "carry the tasks", Total: min(run.Differences(), MostCarried)})
-	if err := r.carry(ctx, run, g.standing); err != nil {
+	if run.Accepted, err = r.carry(ctx, run, g.standing); err != nil {
 		return Run{}, fmt.Errorf("run %d, tasks: %w", run.ID, err)
 	}
 	if err := r.Book.FinishRun(ctx, run); err != nil {

@@ -122,6 +122,9 @@ func (s *spool) writeRun(p piece) error {
 	if err := s.open(); err != nil {
 		return err
 	}
+	if err := roomOnDisk(s.ctx, int64(len(p.bytes)+len(p.slots)*2*binary.MaxVarintLen32)); err != nil {
+		return s.failed(err)
+	}
 	p.sort()
 	from := s.size
 	w := bufio.NewWriterSize(io.NewOffsetWriter(s.file, from), 1<<20)
@@ -153,6 +156,9 @@ func writeRecord(w *bufio.Writer, key, value []byte, size *int64) error {
 
 // mergeRuns makes one run of all, so that the number of reading buffers stays bounded.
 func (s *spool) mergeRuns() error {
+	if err := roomOnDisk(s.ctx, s.size); err != nil {
+		return s.failed(err)
+	}
 	from := s.size
 	w := bufio.NewWriterSize(io.NewOffsetWriter(s.file, from), 1<<20)
 	for record, err := range s.merge(s.runs) {

@@ -376,7 +376,7 @@ func verdictOf(r recon.Run) string {
 	switch {
 	case r.State != recon.RunComplete:
 		return VerdictIncomplete
-	case r.Differences() > 0:
+	case r.News() > 0:
 		return VerdictDifferences
 	default:
 		return VerdictClean

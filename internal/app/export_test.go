@@ -10,7 +10,7 @@ import (
 // Recon is the reconciliation of this process; at moves its wall clock, so that a test need not wait for a business day to end.
 func (a *App) Recon(at func() time.Time) admin.Reconciliation {
 	if at != nil {
-		a.recon.runner.Now = at
+		a.recon.runner.Now, a.recon.runner.Importer.Now = at, at
 	}
 	return a.recon
 }

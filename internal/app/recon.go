@@ -32,6 +32,8 @@ type reconciliation struct {
 	runner *recon.Runner
 	after  time.Duration
 
+	importing sync.Mutex // one import at a time: two of one account would end each other
+
 	mu       sync.Mutex
 	progress *recon.Progress // of the run or import under way
 }
@@ -56,9 +58,9 @@ func (a *App) wireRecon() error {
 		return fmt.Errorf("reconcile.rounding: %w", err)
 	}
 	r := &recon.Runner{
-		Book: a.store, Statements: a.store, Importer: &recon.Importer{Book: a.store, Now: a.clock.Now},
+		Book: a.store, Statements: a.store, Importer: &recon.Importer{Book: a.store, Now: a.clock.Now, Room: a.store}, Room: a.store,
 		Since: a.settings.CreatedAt, Zone: zone, Lookback: a.cfg.Reconcile.Lookback, Tolerance: tolerance, Rounding: rounding,
-		Dir: filepath.Join(a.cfg.DataDir, "recon"), Now: a.clock.Now, Version: Version(), Halt: a.halt,
+		Dir: filepath.Join(a.cfg.DataDir, "recon"), Now: a.clock.Now, Version: Version(), Halt: a.halt, Begins: a.paysSince,
 	}
 	a.recon = &reconciliation{app: a, runner: r, after: a.cfg.Reconcile.After}
 	if err := clearLists(r.Dir); err != nil {
@@ -71,6 +73,8 @@ func (a *App) wireRecon() error {
 		}
 		if has {
 			r.Providers = append(r.Providers, list)
+		} else {
+			r.Unlisted = append(r.Unlisted, label)
 		}
 	}
 	for _, label := range slices.Sorted(maps.Keys(a.cfg.MT5.Servers)) {
@@ -97,6 +101,20 @@ func clearLists(dir string) error {
 		}
 	}
 	return nil
+}
+
+// paysSince is when this store began to pay: the cut-over, else when it was made; while it only observes, not yet.
+func (a *App) paysSince(ctx context.Context) (time.Time, error) {
+	s, err := a.store.Settings(ctx)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case !s.CutoverAt.IsZero():
+		return s.CutoverAt, nil
+	case s.Mode == credit.ModeObserve:
+		return a.clock.Now(), nil
+	}
+	return s.CreatedAt.Add(-time.Minute), nil // the server's clock has whole seconds, and differs a little
 }
 
 // amountsOf reads the amounts of the configuration, each with the places that it is written with.
@@ -282,6 +300,10 @@ func (r *reconciliation) Import(ctx context.Context, who desk.Actor, w admin.Imp
 	case p.Settlement.Format == "":
 		return admin.ImportAnswer{}, fmt.Errorf("the configuration does not say how statements of %s look; write providers.%s.settlement.format: %w", w.Provider, w.Provider, credit.ErrInvalid)
 	}
+	if !r.importing.TryLock() {
+		return admin.ImportAnswer{}, credit.Refuse("busy", "another statement is being imported; wait until it is done (`creditonce recon statements` shows it then) and import this one again")
+	}
+	defer r.importing.Unlock()
 	step, end := r.follow()
 	defer end()
 	step(recon.Progress{Step: "receive the file"})
@@ -314,7 +336,7 @@ func (r *reconciliation) received(body io.Reader) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("receive the file: %w", err)
 	}
-	_, err = io.Copy(file, body)
+	err = r.receive(file, body)
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
@@ -322,6 +344,35 @@ func (r *reconciliation) received(body io.Reader) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("receive the file: %w", err), file.Close(), os.Remove(file.Name()))
 	}
 	return file, nil
+}
+
+// pieceOfFile is how much of a file is received before the disk is looked at again.
+const pieceOfFile = 1 << 20
+
+// receive writes down what comes, as long as there is more room on the disk than payments need.
+func (r *reconciliation) receive(file io.Writer, body io.Reader) error {
+	for {
+		if err := r.app.store.RoomOnDisk(pieceOfFile); err != nil {
+			return err
+		}
+		switch _, err := io.CopyN(file, body, pieceOfFile); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// dropLeft drops what a killed process left half-stored, beside the service's work: it takes the room of payments.
+func (r *reconciliation) dropLeft(ctx context.Context) {
+	n, err := r.app.store.DropLeft(ctx)
+	if n > 0 {
+		r.app.log.Warn().Int("dropped", n).Msg("dropped imports and runs that a killed process left unfinished")
+	}
+	if err != nil && ctx.Err() == nil {
+		r.app.log.Error().Err(err).Msg("what a killed process left unfinished could not be dropped; it is tried again at the next start")
+	}
 }
 
 // Statements implements admin.Reconciliation.

@@ -57,7 +57,7 @@ func (b *books) paid(amount string, minor int64, key string) string {
 
 // statement is the provider's file of the payments: each with a fee of 1.00, and the payout.
 func (b *books) statement(payments map[string]string) string {
-	at := time.Now().UTC().Format("2006-01-02 15:04:05")
+	at := time.Now().Add(-time.Minute).UTC().Format("2006-01-02 15:04:05") // no payment of the test is older than the first statement
 	rows := "balance_transaction_id,created_utc,available_on_utc,currency,gross,fee,net,reporting_category,source_id,charge_id,payment_intent_id," +
 		"automatic_payout_id,automatic_payout_effective_at_utc\n"
 	sum, n := credit.Amount{}, 0

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/admin"
+	"creditonce/internal/desk"
 	"creditonce/mt5/fakemt5"
 	"creditonce/recon"
 )
@@ -140,5 +142,51 @@ func TestH19_ManyDealsGoneAtOnceStopPayments(t *testing.T) {
 	}
 	if n := len(b.ours()); n > len(kept) {
 		t.Errorf("%d references have deals at MT5, %d had before", n, len(kept))
+	}
+}
+
+// A firm imports its first statement after some weeks: what was settled before stands in statements that nobody has.
+func TestReconcile_PaymentsOfBeforeTheFirstStatementAreNotLate(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.paid("500.00", 50000, "key-old-00001")
+	b.close()
+	b.next = time.Now().Add(20 * 24 * time.Hour)
+	b.day = recon.DayOf(b.next, time.UTC).Prev()
+	later := b.next.Add(-48 * time.Hour).UTC().Format("2006-01-02 15:04:05")
+	text := strings.Split(b.statement(map[string]string{"pi_new": "42.00"}), "\n")
+	now := strings.Split(text[1], ",")[1]
+	b.takeIn(strings.ReplaceAll(strings.Join(text, "\n"), now, later))
+	run := b.compare()
+	if run.State != recon.RunComplete || run.Outcome.Classes[recon.Late] != 0 || run.Outcome.Classes[recon.SettledWithoutCredit] != 1 {
+		t.Errorf("%s: %v, %v", run.State, run.Outcome.Classes, run.Reasons())
+	}
+}
+
+// What people have accepted is no news: the run says so and ends as a clean one, until the difference shows something else.
+func TestReconcile_WhatPeopleAcceptedIsNoNews(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	first := b.paid("500.00", 50000, "key-one-0001")
+	made, err := b.faults.AddDeal(t.Context(), fakemt5.ManualDeal{Login: login, Action: 2, Amount: "11.00", Comment: "bonus"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.close()
+	b.takeIn(b.statement(map[string]string{first: "500.00"}))
+	if run := b.compare(); run.News() != 1 || admin.VerdictOf(run) != admin.VerdictDifferences {
+		t.Fatalf("first: %d, %s", run.News(), admin.VerdictOf(run))
+	}
+	task := b.open(credit.TaskDealWithoutReference)[0]
+	b.submit(desk.Act{Kind: desk.CloseTask, Subject: fmt.Sprintf("task/%d", task.ID)})
+	if run := b.compare(); run.Differences() != 1 || run.News() != 0 || admin.VerdictOf(run) != admin.VerdictClean || len(b.open(credit.TaskDealWithoutReference)) != 0 {
+		t.Errorf("accepted: %d differences, %d news, %s", run.Differences(), run.News(), admin.VerdictOf(run))
+	}
+	amount := "12.00"
+	if _, err := b.faults.EditDeal(t.Context(), fakemt5.DealEdit{Ticket: made.Ticket, Amount: &amount}); err != nil {
+		t.Fatal(err)
+	}
+	if run := b.compare(); run.News() != 1 || len(b.open(credit.TaskDealWithoutReference)) != 1 {
+		t.Errorf("changed: %d news, %d open tasks", run.News(), len(b.open(credit.TaskDealWithoutReference)))
 	}
 }

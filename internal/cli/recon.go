@@ -103,6 +103,13 @@ func runSheet(w io.Writer, r admin.ReconRun) error {
 			return err
 		}
 	}
+	for _, s := range r.Sources {
+		for _, note := range s.Notes {
+			if _, err := fmt.Fprintf(w, "note on %s of %s: %s\n", plain(string(s.List)), plain(s.Name), plain(note)); err != nil {
+				return err
+			}
+		}
+	}
 	if err := section(w, "what became of them", classesOf(r), classColumns()); err != nil {
 		return err
 	}
@@ -117,7 +124,13 @@ func daysOf(r admin.ReconRun) string {
 	return string(r.First) + " to " + string(r.Last)
 }
 
-func verdictText(r admin.ReconRun) string { return sayingOf(admin.VerdictOf(r), r.Differences()) }
+func verdictText(r admin.ReconRun) string {
+	text := sayingOf(admin.VerdictOf(r), r.Differences())
+	if r.Accepted > 0 {
+		text += fmt.Sprintf("; %d of them people have accepted as they are", min(r.Accepted, r.Differences()))
+	}
+	return text
+}
 
 // sayingOf puts a verdict and the number of differences into words.
 func sayingOf(verdict string, n int) string {

@@ -43,6 +43,7 @@ func Text(w io.Writer, d Data, width int) error {
 	if s := d.Run.SignOff; s != nil && s.Note != "" {
 		t.wrap("", fmt.Sprintf("%-14s %s", "Note", clip(s.Note, pageText)))
 	}
+	t.notes(d.Run.Sources)
 	t.found(d.Run.Outcome, g)
 	t.totals(g.forwards(d.Run.Outcome.Rolls))
 	for _, class := range recon.Classes() {
@@ -104,6 +105,21 @@ func wrapped(text string, width int) []string {
 		rest = []rune(strings.TrimLeft(string(rest[at:]), " "))
 	}
 	return append(out, string(rest))
+}
+
+// notes are what a reader should know of the lists although they are complete.
+func (t *terminal) notes(sources []recon.Source) {
+	head := false
+	for _, s := range sources {
+		for _, n := range s.Notes {
+			if !head {
+				t.line("")
+				t.line("NOTES ON THE LISTS")
+				head = true
+			}
+			t.wrap("  ", firstUpper(listTitle(s))+": "+clip(n, 600))
+		}
+	}
 }
 
 func (t *terminal) found(o recon.Outcome, g *gathered) {

@@ -39,6 +39,12 @@ func (g *gathered) verdict(d Data) verdict {
 	case found > 0:
 		v = verdict{State: differences, Headline: said, Details: []string{agreement(d.Run.Outcome) + "."}}
 	}
+	switch accepted := min(d.Run.Accepted, found); {
+	case accepted > 0 && accepted == found:
+		v.Details = append(v.Details, "People have accepted every difference as it is: they closed its task with a reason.")
+	case accepted > 0:
+		v.Details = append(v.Details, "People have accepted "+many(accepted, "of the differences", "of the differences")+" as they are: they closed the tasks with a reason.")
+	}
 	if waiting := g.items(recon.Waiting); waiting > 0 {
 		v.Details = append(v.Details, many(waiting, "payment waits", "payments wait")+" for the provider's settlement, within its usual delay.")
 	}

@@ -52,7 +52,7 @@ func simulation(seeds int) harness {
 
 // mutants lists all of them, in the order in which they are shown.
 func mutants() []mutant {
-	return slices.Concat(creditMutants(), intakeMutants(), mt5Mutants(), storeMutants(), peopleMutants())
+	return slices.Concat(creditMutants(), intakeMutants(), mt5Mutants(), storeMutants(), peopleMutants(), reconMutants())
 }
 
 // share picks each n-th mutant, beginning with the k-th: thirds by turns hold all.
