@@ -24,30 +24,23 @@ func (w *writer) hasRoom() error {
 	if !w.tight {
 		return nil
 	}
-	return tightError(0)
+	return fmt.Errorf("the reconciliation stores nothing more: there is less room than %s: %w", kept, credit.ErrBusy)
 }
 
-// tightError says that so many bytes do not fit; 0: nothing does.
-func tightError(need uint64) error {
-	what := "the reconciliation stores nothing more"
-	if need > 0 {
-		what = fmt.Sprintf("this needs about %d MiB", (need+1<<20-1)>>20)
-	}
-	return fmt.Errorf("%s: there is less room than payments keep for themselves (half as much again as space.stop_claims_below); make room on the disk of data_dir or raise space.max_store: %w",
-		what, credit.ErrBusy)
-}
+// kept is what the messages call the floor, with what to do.
+const kept = "payments keep for themselves (half as much again as space.stop_claims_below); make room on the disk of data_dir or raise space.max_store"
 
 var _ recon.Room = (*DB)(nil)
 
 // RoomInStore implements [recon.Room].
-func (db *DB) RoomInStore(need uint64) error { return db.roomFor(need, db.gauge.left) }
+func (db *DB) RoomInStore(need uint64) error { return db.roomFor(need, "in the store", db.gauge.left) }
 
 // RoomOnDisk implements [recon.Room].
 func (db *DB) RoomOnDisk(need uint64) error {
-	return db.roomFor(need, func() (uint64, error) { return db.gauge.free(filepath.Dir(db.path)) })
+	return db.roomFor(need, "on the disk", func() (uint64, error) { return db.gauge.free(filepath.Dir(db.path)) })
 }
 
-func (db *DB) roomFor(need uint64, measure func() (uint64, error)) error {
+func (db *DB) roomFor(need uint64, where string, measure func() (uint64, error)) error {
 	if db.gauge.stopClaims == 0 && db.gauge.refuseIntake == 0 {
 		return nil
 	}
@@ -55,8 +48,9 @@ func (db *DB) roomFor(need uint64, measure func() (uint64, error)) error {
 	if err != nil {
 		return fmt.Errorf("the room for %d bytes cannot be measured: %w: %w", need, credit.ErrBusy, err)
 	}
-	if floor := db.gauge.reconFloor(); left < floor || left-floor < need {
-		return tightError(need)
+	floor := db.gauge.reconFloor()
+	if over := left - min(left, floor); left < floor || over < need {
+		return fmt.Errorf("this needs about %d MiB %s, and there are %d MiB above what %s: %w", (need+1<<20-1)>>20, where, over>>20, kept, credit.ErrBusy)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestK_StatementsWithoutEndNeverStopTheStore(t *testing.T) {
 		o.Free = func(string) (uint64, error) { return 1 << 40, nil }
 	})
 	w.Must(db.RoomInStore(8 << 20))
-	if err := db.RoomInStore(1 << 30); !errors.Is(err, credit.ErrBusy) || !strings.Contains(err.Error(), "about 1024 MiB") {
+	if err := db.RoomInStore(1 << 30); !errors.Is(err, credit.ErrBusy) || !strings.Contains(err.Error(), "about 1024 MiB in the store") {
 		t.Errorf("room for more than the file may have: %v", err)
 	}
 	id := w.Begin("d1")

@@ -16,7 +16,9 @@ import (
 // With little room the reconciliation stops and says so; payments go on, and nothing of a refused file stays.
 func TestK2_WithLittleRoom_ReconciliationStopsAndPaymentsGoOn(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(text string) string { return settled(strings.Replace(text, "max_store: 1GiB", "max_store: 34MiB", 1)) })
+	r := newRig(t, func(text string) string {
+		return settled(strings.Replace(text, "max_store: 1GiB", "max_store: 34MiB", 1))
+	})
 	r.start()
 	r.people()
 	r.account("client-1")
@@ -27,7 +29,7 @@ func TestK2_WithLittleRoom_ReconciliationStopsAndPaymentsGoOn(t *testing.T) {
 	if !errors.Is(err, credit.ErrBusy) || !strings.Contains(err.Error(), "payouts.csv") || !strings.Contains(err.Error(), "in the store") {
 		t.Errorf("an import: %v", err)
 	}
-	if left, err := filepath.Glob(filepath.Join(b.dir, "data", "recon", "*")); err != nil || len(left) != 0 {
+	if left, err := filepath.Glob(filepath.Join(b.load().DataDir, "recon", "*")); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	if err := b.service.ReconcileDue(t.Context()); !errors.Is(err, credit.ErrBusy) || !strings.Contains(err.Error(), "space.stop_claims_below") {
@@ -53,10 +55,10 @@ func TestKilledImport_IsDroppedAtTheNextStart(t *testing.T) {
 	}
 	_, _, _, err1 := db.BeginImport(t.Context(), recon.Provider{Label: "stripe", Kind: "stripe", Account: "acct_rig"}, "d1")
 	_, err2 := db.BeginRun(t.Context())
-	if err := errors.Join(err1, err2, db.Close(t.Context()), os.MkdirAll(filepath.Join(b.dir, "data", "recon"), 0o700)); err != nil {
+	if err := errors.Join(err1, err2, db.Close(t.Context()), os.MkdirAll(filepath.Join(b.load().DataDir, "recon"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(b.dir, "data", "recon", "import-77"), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.load().DataDir, "recon", "import-77"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.start()
@@ -64,7 +66,7 @@ func TestKilledImport_IsDroppedAtTheNextStart(t *testing.T) {
 	if line["dropped"] != 2.0 {
 		t.Errorf("%v", line)
 	}
-	if left, err := filepath.Glob(filepath.Join(b.dir, "data", "recon", "*")); err != nil || len(left) != 0 {
+	if left, err := filepath.Glob(filepath.Join(b.load().DataDir, "recon", "*")); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
