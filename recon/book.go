@@ -19,13 +19,18 @@ type Imported struct {
 	Stored     int         `json:"stored"`               // lines of it that no earlier statement had
 	Duplicates int         `json:"duplicates,omitempty"` // lines that an earlier statement had with the same facts
 	Replaced   int         `json:"replaced,omitempty"`   // of the duplicates, those that name a batch which the earlier line left empty: they count in its place
-	Conflicts  []Conflict  `json:"conflicts,omitempty"`  // lines that an earlier statement has with other facts
+	// Contradicting are the stored lines that an earlier statement has with other facts: kept, and not counted. Conflicts lists the first hundred.
+	Contradicting int        `json:"contradicting,omitempty"`
+	Conflicts     []Conflict `json:"conflicts,omitempty"`
 	// LeansOn are the earlier statements that have movements of this one: it repeats, replaces or contradicts their lines.
 	LeansOn   StatementIDs `json:"leans_on,omitempty"`
 	Withdrawn *Withdrawal  `json:"withdrawn,omitempty"` // nil: it counts
 	// UTC; the later of what the statement says that it covers, and its newest line, but never later than the import.
 	Reaches time.Time `json:"reaches,omitzero"`
 }
+
+// Differing is how many lines an earlier statement has with other facts. A store from before they were counted has the list alone.
+func (im Imported) Differing() int { return max(im.Contradicting, len(im.Conflicts)) }
 
 // Conflict is a line whose natural key is stored already with other facts: both are kept, and a person is asked.
 type Conflict struct {

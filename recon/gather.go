@@ -160,7 +160,7 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *g
 				continue
 			}
 			sum.Write([]byte(im.Statement.Digest))
-			out.Rows += im.Stored
+			out.Rows += im.Stored - im.Differing()
 			reaches = later(reaches, im.Reaches)
 			out.Notes = append(out.Notes, notesOn(im)...)
 			roundingOf(im.Statement, g.rules.Rounding)
@@ -260,7 +260,7 @@ func notesOn(im Imported) []string {
 			out = append(out, fmt.Sprintf("%s states %s as %s, and its lines sum up to %s", im.Statement.Name, t.Name, t.Stated, t.Summed))
 		}
 	}
-	if n := len(im.Conflicts); n > 0 {
+	if n := im.Differing(); n > 0 {
 		out = append(out, fmt.Sprintf("%s has %s from an earlier statement", im.Statement.Name, plural(n, "row that differs", "rows that differ")))
 	}
 	if n := len(im.Statement.Problems); n > 0 {

@@ -96,6 +96,7 @@ func StatementTask(im Imported, at time.Time) (credit.Task, bool) {
 	for _, c := range im.Conflicts {
 		add(fmt.Sprintf("line %d", c.Row), fmt.Sprintf("%s (line %d of the file %.12s)", c.Text, c.Line, c.Earlier))
 	}
+	further += im.Differing() - len(im.Conflicts)
 	for _, p := range s.Problems {
 		add(fmt.Sprintf("line %d", p.Row), p.Text)
 	}
@@ -103,7 +104,7 @@ func StatementTask(im Imported, at time.Time) (credit.Task, bool) {
 		return credit.Task{}, false
 	}
 	if further > 0 {
-		fields = append(fields, credit.Field{Name: "further rows", Value: fmt.Sprint(further)})
+		fields = append(fields, credit.Field{Name: "further rows", Value: grouped(further)})
 	}
 	var what []string
 	for _, w := range []struct {
@@ -111,14 +112,14 @@ func StatementTask(im Imported, at time.Time) (credit.Task, bool) {
 		one, many string
 	}{
 		{len(s.Problems), "1 row needs an answer", "rows need an answer"},
-		{len(im.Conflicts), "1 row differs from an earlier statement", "rows differ from an earlier statement"},
+		{im.Differing(), "1 row differs from an earlier statement", "rows differ from an earlier statement"},
 		{sums, "1 sum does not agree", "sums do not agree"},
 	} {
 		switch {
 		case w.n == 1:
 			what = append(what, w.one)
 		case w.n > 1:
-			what = append(what, fmt.Sprintf("%d %s", w.n, w.many))
+			what = append(what, grouped(w.n)+" "+w.many)
 		}
 	}
 	return credit.Task{

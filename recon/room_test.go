@@ -38,7 +38,7 @@ func TestK_ListsThatDoNotFitBesideTheStore_EndTheRun(t *testing.T) {
 	const pieces = 300 // more than are merged at once
 	fill := func(room uint64) error {
 		s := newSpool(withRoom(t.Context(), &fakeRoom{onDisk: room}), t.TempDir(), 4<<10)
-		defer s.close()
+		defer func() { _ = s.close() }()
 		for n := range pieces * 20 {
 			if err := s.put(fmt.Appendf(nil, "%09d", n), make([]byte, 60)); err != nil {
 				return err

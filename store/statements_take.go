@@ -93,6 +93,7 @@ func (in *intoStatement) take(l recon.Line) error {
 		im.LeansOn = im.LeansOn.With(other.Statement)
 		kept.Contradicts = other.ID
 		in.s.Contradicts++
+		im.Contradicting++
 		if len(im.Conflicts) < mostConflicts {
 			im.Conflicts = append(im.Conflicts[:len(im.Conflicts):len(im.Conflicts)], recon.Conflict{
 				Row: l.Row, Earlier: other.Line.Digest, Line: other.Line.Row, Text: recon.OtherFacts(other.Line, l),

@@ -59,7 +59,7 @@ func (v *verifier) crossStatement(tx *bolt.Tx, s keptStatement) error {
 	if n := countKeys(tx, repeats.bucket, prefix); n != im.Duplicates-im.Replaced {
 		v.find("bucket %q: statement %d counts %d repeated lines, there are %d", statements.bucket, im.ID, im.Duplicates-im.Replaced, n)
 	}
-	if s.lines() != s.Imported.Statement.Rows || s.Contradicts > s.Imported.Stored {
+	if s.lines() != s.Imported.Statement.Rows || s.Contradicts > s.Imported.Stored || (s.Imported.Contradicting != 0 && s.Imported.Contradicting != s.Contradicts) {
 		v.find("bucket %q: statement %d has %d lines, %d of them contradicting, and says that it has %d",
 			statements.bucket, s.Imported.ID, s.lines(), s.Contradicts, s.Imported.Statement.Rows)
 	}

@@ -91,7 +91,11 @@ func importSheet(w io.Writer, a admin.ImportAnswer) error {
 	} else if a.Before {
 		s.add("result", "imported before, on "+im.At.UTC().Format("2006-01-02 15:04 MST")+" by "+im.By+"; nothing was changed")
 	} else {
-		s.add("result", fmt.Sprintf("rows: %d, new: %d, known from earlier statements: %d", im.Statement.Rows, im.Stored, im.Duplicates))
+		text := fmt.Sprintf("rows: %d, new: %d, known from earlier statements: %d", im.Statement.Rows, im.Stored-im.Differing(), im.Duplicates)
+		if n := im.Differing(); n > 0 {
+			text += fmt.Sprintf(", other than in earlier statements and not counted: %d", n)
+		}
+		s.add("result", text)
 	}
 	if !im.Reaches.IsZero() {
 		s.add("reaches", im.Reaches.UTC().Format("2006-01-02 15:04 MST"))
@@ -111,6 +115,9 @@ func importSheet(w io.Writer, a admin.ImportAnswer) error {
 	}
 	for _, q := range im.Conflicts {
 		s.add(fmt.Sprintf("line %d", q.Row), q.Text)
+	}
+	if n := im.Differing() - len(im.Conflicts); n > 0 {
+		s.add("further lines", fmt.Sprintf("%d more differ from earlier statements", n))
 	}
 	return s.write(w, "")
 }
@@ -153,7 +160,7 @@ func statementColumns() []column[admin.ReconStatement] {
 		{head: "statement", value: func(r x) string { return strconv.FormatUint(uint64(r.ID), 10) }},
 		{head: "provider", value: func(r x) string { return r.Statement.Provider.Label }},
 		{head: "rows", value: func(r x) string { return strconv.Itoa(r.Statement.Rows) }},
-		{head: "new", value: func(r x) string { return strconv.Itoa(r.Stored) }},
+		{head: "new", value: func(r x) string { return strconv.Itoa(r.Stored - r.Differing()) }},
 		{head: "reaches UTC", narrow: true, value: func(r x) string { return utc(r.Reaches) }},
 		{head: "reaches", wide: true, value: func(r x) string { return stamp(r.Reaches) }},
 		{head: "imported UTC", narrow: true, value: func(r x) string { return utc(r.At) }},
