@@ -108,6 +108,9 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 		})
 	}
 	slices.Sort(g.listed)
+	if g.rules.PaysSince, err = r.begins(ctx); err != nil {
+		return nil, err
+	}
 	source, err := r.readRows(ctx, g, progress)
 	if err != nil {
 		return nil, err
@@ -357,11 +360,7 @@ func (r *Runner) readDeals(ctx context.Context, s ServerList, run *Run, g *gathe
 	from := run.From.Add(-r.Lookback)
 	mine := newShelf(ctx, g.dir, (*packer).deal, (*unpacker).deal)
 	g.deals = append(g.deals, mine)
-	begins, err := r.begins(ctx)
-	if err != nil {
-		return out, err
-	}
-	before := 0
+	begins, before := g.rules.PaysSince, 0
 	list, err := s.Deals(ctx, from, progress, func(d Deal) error {
 		g.standing.saw(&d)
 		if d.At.Before(begins) && !credit.Reference(d.Comment).Valid() && !g.tickets[dealAt{d.Identity, d.Ticket}] {

@@ -179,6 +179,10 @@ func (m *matcher) unsettled(cells []cell, g *group, rows []*paired) []cell {
 func (m *matcher) uncredited(g *group, p parts, back []Line) cell {
 	lines := slices.Concat(p.payments, back)
 	c := cell{lines: lines, mine: lines, rows: p.open, at: momentOf(lines), entity: g.rowOrPayment(p.open)}
+	if m.flowBefore(p.payments) { // it counts on neither side
+		c.mine, c.finding = nil, finding{class: Matched, why: []string{"paid before this program paid anything: the flow before has credited it"}}
+		return c
+	}
 	net, came := gross(lines), gross(p.payments)
 	switch {
 	case net.all(func(v money) bool { return v.sign() == 0 }):
@@ -193,6 +197,16 @@ func (m *matcher) uncredited(g *group, p parts, back []Line) cell {
 		c.note(SettledWithoutCredit, "%s was settled and %s of it is left, and no credit row has the payment", came, net)
 	}
 	return c
+}
+
+// flowBefore tells that a payment was made when creditonce did not pay yet.
+func (m *matcher) flowBefore(payments []Line) bool {
+	for i := range payments {
+		if !payments[i].At.Before(m.rules.PaysSince) {
+			return false
+		}
+	}
+	return len(payments) > 0
 }
 
 // neverCredited is a payment that was given back before it was credited or settled: nothing is left to do.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -155,7 +156,7 @@ func (s *Sheet) missing(fields, missing []string) error {
 			return s.Fail(s.line, "is separated by %q and not by %q: was it saved by a spreadsheet? Get it again from the provider", other, string(s.csv.Comma))
 		}
 	}
-	return s.Fail(s.line, "has no column %q: renamed, left out, or another report; nothing is read by position", strings.Join(missing, `", "`))
+	return s.Fail(s.line, "has no column %s: renamed, left out, or another report; nothing is read by position", quoted(missing))
 }
 
 // Next returns the next row as a record of the columns, and io.EOF after the last. A row that has more or fewer fields is refused.
@@ -248,4 +249,13 @@ func clip(s string) string {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
+}
+
+// quoted are names for people, each in quotes.
+func quoted(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = strconv.Quote(n)
+	}
+	return strings.Join(out, ", ")
 }

@@ -35,26 +35,33 @@ func (r *Runner) spared(ctx context.Context, run Run, s standing) (map[Key]strin
 	}
 	left := mostAsked
 	for _, server := range r.Servers {
-		q := questions{left: left, answers: map[uint64]answer{}}
-		if server.Ask != nil {
-			deal, end := server.Ask()
-			q.deal = deal
-			defer end()
+		if left, err = s.ask(ctx, server, doubted, left, out); err != nil {
+			return nil, err
 		}
-		for _, d := range doubted {
-			if d.Subject.Identity != server.Identity {
-				continue
-			}
-			if note, keep := q.keep(ctx, s.unseenTickets(d)); keep {
-				out[d.Key] = note
-			}
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("ask for deals of server %s: %w", server.Label, ctx.Err())
-			}
-		}
-		left = q.left
 	}
 	return out, nil
+}
+
+// ask puts the questions to one server, at most left of them, and notes what must stay open. It tells how many are left.
+func (s standing) ask(ctx context.Context, server ServerList, doubted []Discrepancy, left int, out map[Key]string) (int, error) {
+	q := questions{left: left, answers: map[uint64]answer{}}
+	if server.Ask != nil {
+		deal, end := server.Ask()
+		q.deal = deal
+		defer end()
+	}
+	for _, d := range doubted {
+		if d.Subject.Identity != server.Identity {
+			continue
+		}
+		if note, keep := q.keep(ctx, s.unseenTickets(d)); keep {
+			out[d.Key] = note
+		}
+		if ctx.Err() != nil {
+			return 0, fmt.Errorf("ask for deals of server %s: %w", server.Label, ctx.Err())
+		}
+	}
+	return q.left, nil
 }
 
 // questions are those to one server.

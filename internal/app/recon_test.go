@@ -78,7 +78,7 @@ func (b *books) statement(payments map[string]string) string {
 			b.t.Fatal(err)
 		}
 		n++
-		rows += fmt.Sprintf("txn_%d,%s,%s,usd,%s,1.00,%s,charge,ch_%d,ch_%d,%s,po_1,%s\n", n, at, at, g.Decimal(), net.Decimal(), n, n, id, at)
+		rows += fmt.Sprintf("txn_%s,%s,%s,usd,%s,1.00,%s,charge,ch_%d,ch_%d,%s,po_1,%s\n", id, at, at, g.Decimal(), net.Decimal(), n, n, id, at)
 	}
 	return rows + fmt.Sprintf("txn_p,%s,%s,usd,-%s,0.00,-%s,payout,po_1,,,po_1,%s\n", at, at, sum.Decimal(), sum.Decimal(), at)
 }

@@ -190,3 +190,18 @@ func TestReconcile_WhatPeopleAcceptedIsNoNews(t *testing.T) {
 		t.Errorf("changed: %d news, %d open tasks", run.News(), len(b.open(credit.TaskDealWithoutReference)))
 	}
 }
+
+// A statement of the first week settles what was paid before the store was made: the flow before has credited it, and nobody is asked.
+func TestReconcile_WhatTheFlowBeforeWasPaidIsNoDifference(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	first := b.paid("500.00", 50000, "key-one-0001")
+	b.close()
+	b.takeIn(b.statement(map[string]string{first: "500.00"}))
+	text := strings.ReplaceAll(b.statement(map[string]string{"pi_before": "42.00"}), "_1,", "_old,")
+	now := strings.Split(strings.Split(text, "\n")[1], ",")[1]
+	b.takeIn(strings.ReplaceAll(text, now, time.Now().Add(-48*time.Hour).UTC().Format("2006-01-02 15:04:05")))
+	if run := b.compare(); run.State != recon.RunComplete || run.Differences() != 0 {
+		t.Errorf("%s: %v, %v", run.State, run.Outcome.Classes, run.Reasons())
+	}
+}

@@ -175,7 +175,7 @@ func (g *gathered) view(d Data, of *group) groupView {
 func taskText(t Task) string {
 	text := fmt.Sprintf("task %d, %s", t.ID, shown(t.State))
 	if !t.Opened.IsZero() {
-		text += " since " + utc(t.Opened)
+		text += ", opened " + utc(t.Opened)
 	}
 	return text
 }
