@@ -35,6 +35,7 @@ type gathered struct {
 	standing   standing        // before the run
 	dir        string          // ours, under the runner's
 	tickets    map[dealAt]bool // of deals that are on rows
+	began      Began
 	rules      Rules
 }
 
@@ -108,9 +109,12 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 		})
 	}
 	slices.Sort(g.listed)
-	if g.rules.PaysSince, err = r.begins(ctx); err != nil {
-		return nil, err
+	if r.Began != nil {
+		if g.began, err = r.Began(ctx); err != nil {
+			return nil, err
+		}
 	}
+	g.rules.PaysSince = g.began.CutOver
 	source, err := r.readRows(ctx, g, progress)
 	if err != nil {
 		return nil, err
@@ -215,14 +219,6 @@ func roundingOf(s Statement, rounding map[string]credit.Amount) {
 type dealAt struct {
 	identity string
 	ticket   uint64
-}
-
-// begins is the moment from which on every balance deal without our reference must be explained.
-func (r *Runner) begins(ctx context.Context) (time.Time, error) {
-	if r.Begins == nil {
-		return time.Time{}, nil
-	}
-	return r.Begins(ctx)
 }
 
 func later(a, b time.Time) time.Time {
@@ -360,7 +356,7 @@ func (r *Runner) readDeals(ctx context.Context, s ServerList, run *Run, g *gathe
 	from := run.From.Add(-r.Lookback)
 	mine := newShelf(ctx, g.dir, (*packer).deal, (*unpacker).deal)
 	g.deals = append(g.deals, mine)
-	begins, before := g.rules.PaysSince, 0
+	begins, before := g.began.Deals, 0
 	list, err := s.Deals(ctx, from, progress, func(d Deal) error {
 		g.standing.saw(&d)
 		if d.At.Before(begins) && !credit.Reference(d.Comment).Valid() && !g.tickets[dealAt{d.Identity, d.Ticket}] {

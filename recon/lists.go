@@ -26,6 +26,7 @@ type Row struct {
 	Trace     time.Time // UTC; no deal of the row is older, see [credit.Credit.EarliestTrace]
 	UpdatedAt time.Time // UTC
 	NotDeals  []uint64
+	Before    bool // held as pre-cutover: the flow before has credited it, or will
 }
 
 // RowOf takes from a credit row what reconciliation reads.
@@ -33,7 +34,7 @@ func RowOf(c credit.Credit) Row {
 	return Row{
 		ID: c.ID, Kind: c.Kind, Unit: c.Unit, State: c.State, Provider: c.Provider, Paid: c.Paid, PaidAt: c.PaidAt, Code: c.Code,
 		Server: c.Server, Identity: c.Identity, Login: c.Login, Amount: c.Amount, Reference: c.Reference, Ticket: c.Ticket,
-		ClaimedAt: c.ClaimedAt, Trace: c.EarliestTrace(), UpdatedAt: c.UpdatedAt, NotDeals: c.NotDeals,
+		ClaimedAt: c.ClaimedAt, Trace: c.EarliestTrace(), UpdatedAt: c.UpdatedAt, NotDeals: c.NotDeals, Before: c.HasHold(credit.HoldPreCutover),
 	}
 }
 

@@ -267,6 +267,11 @@ func (p *packer) row(r *Row) {
 	p.time(r.ClaimedAt)
 	p.time(r.Trace)
 	p.time(r.UpdatedAt)
+	before := uint64(0)
+	if r.Before {
+		before = 1
+	}
+	p.number(before)
 	p.number(uint64(len(r.NotDeals)))
 	for _, ticket := range r.NotDeals {
 		p.number(ticket)
@@ -279,7 +284,7 @@ func (u *unpacker) row() Row {
 		Unit:  credit.Unit{ProviderKind: u.word(), Account: u.word(), Payment: u.text(), Part: u.text()},
 		State: credit.State(u.word()), Provider: u.word(), Paid: u.amount(), PaidAt: u.time(), Code: u.text(),
 		Server: u.word(), Identity: u.word(), Login: u.number(), Amount: u.amount(), Reference: credit.Reference(u.text()),
-		Ticket: u.number(), ClaimedAt: u.time(), Trace: u.time(), UpdatedAt: u.time(),
+		Ticket: u.number(), ClaimedAt: u.time(), Trace: u.time(), UpdatedAt: u.time(), Before: u.number() == 1,
 	}
 	if n := u.count(); n > 0 {
 		r.NotDeals = make([]uint64, n)

@@ -179,8 +179,8 @@ func (m *matcher) unsettled(cells []cell, g *group, rows []*paired) []cell {
 func (m *matcher) uncredited(g *group, p parts, back []Line) cell {
 	lines := slices.Concat(p.payments, back)
 	c := cell{lines: lines, mine: lines, rows: p.open, at: momentOf(lines), entity: g.rowOrPayment(p.open)}
-	if m.flowBefore(p.payments) { // it counts on neither side
-		c.mine, c.finding = nil, finding{class: Matched, why: []string{"paid before this program paid anything: the flow before has credited it"}}
+	if m.flowBefore(p) { // it counts on neither side
+		c.mine, c.finding = nil, finding{class: Matched, why: []string{"of before the cut-over: the flow before has credited it"}}
 		return c
 	}
 	net, came := gross(lines), gross(p.payments)
@@ -199,14 +199,17 @@ func (m *matcher) uncredited(g *group, p parts, back []Line) cell {
 	return c
 }
 
-// flowBefore tells that a payment was made when creditonce did not pay yet.
-func (m *matcher) flowBefore(payments []Line) bool {
-	for i := range payments {
-		if !payments[i].At.Before(m.rules.PaysSince) {
-			return false
-		}
+// flowBefore tells that a payment is the flow's of before: it was made before the cut-over, or all its rows are held as such.
+func (m *matcher) flowBefore(p parts) bool {
+	held := len(p.open) > 0
+	for _, r := range p.open {
+		held = held && r.Row.Before
 	}
-	return len(payments) > 0
+	early := len(p.payments) > 0
+	for i := range p.payments {
+		early = early && p.payments[i].At.Before(m.rules.PaysSince)
+	}
+	return held || early
 }
 
 // neverCredited is a payment that was given back before it was credited or settled: nothing is left to do.

@@ -23,8 +23,7 @@ type Rules struct {
 	// LinesFrom says for a provider, by label, from when on its statements have all payments. A row that was paid before it is not asked for
 	// its line; one that is there is compared all the same. A provider without an entry has them all.
 	LinesFrom map[string]time.Time
-	// PaysSince is the moment from which on the firm's payments are credited by this program. What was paid before it and never credited is the
-	// flow's of before, and no difference. Zero: always.
+	// PaysSince is the cut-over: what was paid before it and never credited is the flow's of before, and no difference. Zero: there was none.
 	PaysSince time.Time
 	// Tolerance is the largest difference of two amounts of a currency that still match; none: they must be equal.
 	Tolerance map[string]credit.Amount

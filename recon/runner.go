@@ -40,14 +40,19 @@ type Runner struct {
 	Dir     string // where lists are spooled; each run makes a folder there and removes it
 	Now     func() time.Time
 	Version string
-	// Begins gives the moment from which on the firm's deposits are paid by this program: deals by hand of before are the flow's of before. nil:
-	// always.
-	Begins func(ctx context.Context) (time.Time, error)
+	// Began says since when the firm's deposits are paid by this program. nil: always.
+	Began func(ctx context.Context) (Began, error)
 	// Halt is told that so many deals are gone at once that the MT5 server itself must be in doubt (protocol-holes.md, H19): nothing may be
 	// paid until people have looked. It may be nil.
 	Halt func(ctx context.Context, reason string) error
 
 	busy sync.Mutex
+}
+
+// Began is where the flow of before ends.
+type Began struct {
+	CutOver time.Time // UTC; payments of before are the flow's of before. Zero: there was no cut-over
+	Deals   time.Time // UTC; so are deals by hand of before
 }
 
 // ProviderList is one provider's settlement list.

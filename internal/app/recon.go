@@ -60,7 +60,7 @@ func (a *App) wireRecon() error {
 	r := &recon.Runner{
 		Book: a.store, Statements: a.store, Importer: &recon.Importer{Book: a.store, Now: a.clock.Now, Room: a.store}, Room: a.store,
 		Since: a.settings.CreatedAt, Zone: zone, Lookback: a.cfg.Reconcile.Lookback, Tolerance: tolerance, Rounding: rounding,
-		Dir: filepath.Join(a.cfg.DataDir, "recon"), Now: a.clock.Now, Version: Version(), Halt: a.halt, Begins: a.paysSince,
+		Dir: filepath.Join(a.cfg.DataDir, "recon"), Now: a.clock.Now, Version: Version(), Halt: a.halt, Began: a.began,
 	}
 	a.recon = &reconciliation{app: a, runner: r, after: a.cfg.Reconcile.After}
 	if err := clearLists(r.Dir); err != nil {
@@ -103,18 +103,19 @@ func clearLists(dir string) error {
 	return nil
 }
 
-// paysSince is when this store began to pay: the cut-over, else when it was made; while it only observes, not yet.
-func (a *App) paysSince(ctx context.Context) (time.Time, error) {
+// began is where the flow of before ends: at the cut-over; without one, deals by hand are its own as long as the store only observes, and before
+// it was made.
+func (a *App) began(ctx context.Context) (recon.Began, error) {
 	s, err := a.store.Settings(ctx)
 	switch {
 	case err != nil:
-		return time.Time{}, err
+		return recon.Began{}, err
 	case !s.CutoverAt.IsZero():
-		return s.CutoverAt, nil
+		return recon.Began{CutOver: s.CutoverAt, Deals: s.CutoverAt}, nil
 	case s.Mode == credit.ModeObserve:
-		return a.clock.Now(), nil
+		return recon.Began{Deals: a.clock.Now()}, nil
 	}
-	return s.CreatedAt.Add(-time.Minute), nil // the server's clock has whole seconds, and differs a little
+	return recon.Began{Deals: s.CreatedAt.Add(-time.Minute)}, nil // the server's clock has whole seconds, and differs a little
 }
 
 // amountsOf reads the amounts of the configuration, each with the places that it is written with.

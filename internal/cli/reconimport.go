@@ -86,7 +86,11 @@ func importSheet(w io.Writer, a admin.ImportAnswer) error {
 	s.add("provider", im.Statement.Provider.Label)
 	s.add("sha256", im.Statement.Digest)
 	if a.Checked != nil {
-		s.add("result", fmt.Sprintf("rows: %d; checked, and nothing was imported", im.Statement.Rows))
+		result := fmt.Sprintf("rows: %d; checked, and nothing was imported", im.Statement.Rows)
+		if im.Statement.Incomplete != "" {
+			result += "; an import would be refused, since rows may be missing (--incomplete takes it all the same)"
+		}
+		s.add("result", result)
 		addSums(&s, *a.Checked)
 	} else if a.Before {
 		s.add("result", "imported before, on "+im.At.UTC().Format("2006-01-02 15:04 MST")+" by "+im.By+"; nothing was changed")
