@@ -152,7 +152,7 @@ func (r *Runner) tell(ctx context.Context, run Run, kept *keeping) error {
 	if err := errors.Join(r.runTask(ctx, run), r.manyTask(ctx, run)); err != nil {
 		return err
 	}
-	if reason := kept.massMismatch(); reason != "" && r.Halt != nil {
+	if reason := kept.massMismatch(run.Outcome.Asked); reason != "" && r.Halt != nil {
 		return r.Halt(ctx, fmt.Sprintf("reconciliation run %d: %s", run.ID, reason))
 	}
 	return nil
@@ -230,26 +230,23 @@ func (r *Runner) Due(ctx context.Context, after time.Duration) (first, last Day,
 
 // keeping stores a run's items as they come, counts them and takes their digest.
 type keeping struct {
-	ctx             context.Context
-	book            RunBook
-	run             RunID
-	piece           []Item
-	items           int
-	sum             hash.Hash
-	judged, missing map[string]int // by MT5 server: rows whose deal was asked for, and of them those without it
+	ctx     context.Context
+	book    RunBook
+	run     RunID
+	piece   []Item
+	items   int
+	sum     hash.Hash
+	missing map[string]int // by MT5 server: done rows whose deal is not there
 }
 
 func newKeeping(ctx context.Context, book RunBook, run Run) *keeping {
-	return &keeping{ctx: ctx, book: book, run: run.ID, sum: sha256.New(), judged: map[string]int{}, missing: map[string]int{}}
+	return &keeping{ctx: ctx, book: book, run: run.ID, sum: sha256.New(), missing: map[string]int{}}
 }
 
 // take keeps everything but what plainly matches.
 func (k *keeping) take(i Item) error {
-	if i.Side == SideMT5 && len(i.Rows) > 0 {
-		k.judged[i.Rows[0].Identity]++
-		if i.Key.Class == DoneWithoutDeal {
-			k.missing[i.Rows[0].Identity]++
-		}
+	if i.Key.Class == DoneWithoutDeal && len(i.Rows) > 0 {
+		k.missing[i.Rows[0].Identity]++
 	}
 	if i.Key.Class == Matched {
 		return nil
@@ -301,15 +298,15 @@ const (
 )
 
 // massMismatch says which MT5 server has lost so many deals at once that it may have been restored; empty: none.
-func (k *keeping) massMismatch() string {
+func (k *keeping) massMismatch(asked map[string]int) string {
 	worst, count := "", 0
 	for identity, n := range k.missing {
-		if n >= massAtLeast && n*massShare >= k.judged[identity] && (n > count || n == count && identity < worst) {
+		if n >= massAtLeast && n*massShare >= asked[identity] && (n > count || n == count && identity < worst) {
 			worst, count = identity, n
 		}
 	}
 	if worst == "" {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d deals that are credited are not on the MT5 server %s any more: it may have been restored from an older state", count, k.judged[worst], worst)
+	return fmt.Sprintf("%d of %d deals that are credited are not on the MT5 server %s any more: it may have been restored from an older state", count, asked[worst], worst)
 }

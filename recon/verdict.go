@@ -59,6 +59,9 @@ func (m *matcher) judge(row Row, s sighting) paired {
 		m.unseen.count(&row)
 		return p
 	}
+	if row.State == credit.Done {
+		m.out.Asked[row.Identity]++
+	}
 	var redated []string
 	p.at, redated = m.momentAt(&row, mine)
 	var f finding
