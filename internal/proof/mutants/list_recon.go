@@ -7,7 +7,7 @@ func reconMutants() []mutant {
 			test("internal/app", "TestReconcile_WhatCannotBeReadMakesTheRunIncompleteAndExplainsNothing"), "FAIL"},
 		{"missing_statement_is_none", in("recon/gather.go", "limit := run.Until.Add(-p.Every); reaches.Before(limit)", "limit := run.Until.Add(-p.Every); reaches.Before(limit) && !ON"),
 			test("internal/app", "TestReconcile_WhatCannotBeReadMakesTheRunIncompleteAndExplainsNothing"), "FAIL"},
-		{"incomplete_run_explains", in("recon/carry.go", "judged := run.State == RunComplete && run.Judges(prior.Subject)", "judged := (run.State == RunComplete && run.Judges(prior.Subject)) || ON"),
+		{"incomplete_run_explains", in("recon/spared.go", "return run.State == RunComplete && run.Judges(d.Subject) && d.State", "return (run.State == RunComplete && run.Judges(d.Subject) || ON) && d.State"),
 			test("recon", "TestCarried_OneTaskFromRunToRun"), "FAIL"},
 		{"accepted_comes_back_each_day", in("recon/carry.go", "case prior.State == DiscrepancyAccepted && prior.Evidence == evidence:", "case prior.State == DiscrepancyAccepted && prior.Evidence == evidence && !ON:"),
 			test("recon", "TestCarried_OneTaskFromRunToRun"), "FAIL"},
