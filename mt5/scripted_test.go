@@ -11,21 +11,21 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"creditonce/credit"
 	"creditonce/mt5/fakemt5"
 )
 
-// refusedAddress is a loopback address on which nothing listens.
+// refusedPorts counts the addresses that were given out.
+var refusedPorts atomic.Uint32
+
+// refusedAddress is a loopback address on which nothing listens: of a port below those that a system gives out by itself, so that no listener of
+// another test gets it meanwhile. Two in a row differ.
 func refusedAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", 2+refusedPorts.Add(1)%4)
 }
 
 // scripted is a server that answers the log-in properly and everything else as its script says.
