@@ -97,18 +97,6 @@ func (c Class) Difference() bool {
 	}
 }
 
-// Side is the side that the class compares; empty where it is met on both, and the item says which.
-func (c Class) Side() Side {
-	switch c {
-	case Waiting, Late, SettledWithoutCredit, ReversalMissing, CancelledNotRefunded, PayoutDifference:
-		return SideProvider
-	case DuplicateReference, WrongLogin, FailedButDeal, CancelledButDeal, DealWithoutRow, DamagedReference, DoneWithoutDeal, DealWithoutReference:
-		return SideMT5
-	default:
-		return ""
-	}
-}
-
 // Key names one discrepancy across runs: at most one open task has it.
 type Key struct {
 	Class  Class  `json:"class"`

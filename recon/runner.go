@@ -107,7 +107,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 		return Run{}, fmt.Errorf("run %d: %w", run.ID, err)
 	}
 	defer g.close()
-	kept := newKeeping(ctx, r.Book, run)
+	kept := newKeeping(ctx, r.Book, run, g.standing.gone)
 	progress(Progress{Step: "compare the lists"})
 	run.Outcome, err = g.compare(ctx, kept.take)
 	if err == nil {
@@ -118,6 +118,12 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	}
 	tellUnseen(&run)
 	run.Findings, run.Digest, run.Finished = kept.items, kept.digest(run), r.Now()
+	// Before the tasks: once they are open, these deals are known to be gone, and no later run would stop for them.
+	if reason := kept.massMismatch(run.Outcome.Asked); reason != "" && r.Halt != nil {
+		if err := r.Halt(ctx, fmt.Sprintf("reconciliation run %d: %s", run.ID, reason)); err != nil {
+			return Run{}, fmt.Errorf("run %d: %w", run.ID, err)
+		}
+	}
 	progress(Progress{Step: "carry the tasks", Total: min(run.Differences(), MostCarried)})
 	if run.Accepted, err = r.carry(ctx, run, g.standing); err != nil {
 		return Run{}, fmt.Errorf("run %d, tasks: %w", run.ID, err)
@@ -125,7 +131,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	if err := r.Book.FinishRun(ctx, run); err != nil {
 		return Run{}, fmt.Errorf("run %d, finish: %w", run.ID, err)
 	}
-	if err := r.tell(ctx, run, kept); err != nil {
+	if err := errors.Join(r.runTask(ctx, run), r.manyTask(ctx, run)); err != nil {
 		return run, fmt.Errorf("run %d is stored: %w", run.ID, err)
 	}
 	return run, nil
@@ -144,18 +150,6 @@ func (r *Runner) opened(first, last Day, by string) (Run, error) {
 			last, until.UTC().Format("2006-01-02 15:04 MST"), LastComplete(now, r.Zone))
 	}
 	return Run{First: first, Last: last, Zone: r.Zone.String(), From: from, Until: until, Started: now, Version: r.Version, By: by, State: RunComplete}, nil
-}
-
-// tell says what a run means as a whole: the tasks of an incomplete one and of one with too many differences, closed by the next one that is
-// neither, and the stop after a mass mismatch.
-func (r *Runner) tell(ctx context.Context, run Run, kept *keeping) error {
-	if err := errors.Join(r.runTask(ctx, run), r.manyTask(ctx, run)); err != nil {
-		return err
-	}
-	if reason := kept.massMismatch(run.Outcome.Asked); reason != "" && r.Halt != nil {
-		return r.Halt(ctx, fmt.Sprintf("reconciliation run %d: %s", run.ID, reason))
-	}
-	return nil
 }
 
 func (r *Runner) runTask(ctx context.Context, run Run) error {
@@ -236,16 +230,17 @@ type keeping struct {
 	piece   []Item
 	items   int
 	sum     hash.Hash
-	missing map[string]int // by MT5 server: done rows whose deal is not there
+	known   map[Key]bool   // differences of which people were told before
+	missing map[string]int // by MT5 server: done rows whose deal is not there, since this run
 }
 
-func newKeeping(ctx context.Context, book RunBook, run Run) *keeping {
-	return &keeping{ctx: ctx, book: book, run: run.ID, sum: sha256.New(), missing: map[string]int{}}
+func newKeeping(ctx context.Context, book RunBook, run Run, known map[Key]bool) *keeping {
+	return &keeping{ctx: ctx, book: book, run: run.ID, sum: sha256.New(), known: known, missing: map[string]int{}}
 }
 
 // take keeps everything but what plainly matches.
 func (k *keeping) take(i Item) error {
-	if i.Key.Class == DoneWithoutDeal && len(i.Rows) > 0 {
+	if i.Key.Class == DoneWithoutDeal && len(i.Rows) > 0 && !k.known[i.Key] {
 		k.missing[i.Rows[0].Identity]++
 	}
 	if i.Key.Class == Matched {

@@ -11,11 +11,12 @@ type standing struct {
 	logins map[string]map[uint64]bool // by the server's own name
 	// tickets are the deals that the open ones of MT5's side are about, by the server's own name; true: the run's list has the deal.
 	tickets map[string]map[uint64]bool
+	gone    map[Key]bool // done rows of which people know already that their deal is not there
 }
 
 // standingNow reads it.
 func (r *Runner) standingNow(ctx context.Context) (standing, error) {
-	out := standing{logins: map[string]map[uint64]bool{}, tickets: map[string]map[uint64]bool{}}
+	out := standing{logins: map[string]map[uint64]bool{}, tickets: map[string]map[uint64]bool{}, gone: map[Key]bool{}}
 	put := func(into map[string]map[uint64]bool, identity string, number uint64) {
 		if into[identity] == nil {
 			into[identity] = map[uint64]bool{}
@@ -25,6 +26,9 @@ func (r *Runner) standingNow(ctx context.Context) (standing, error) {
 	err := r.eachStanding(ctx, func(d Discrepancy) {
 		for _, login := range d.Subject.Logins {
 			put(out.logins, d.Subject.Identity, login)
+		}
+		if d.Key.Class == DoneWithoutDeal {
+			out.gone[d.Key] = true
 		}
 		if d.State == DiscrepancyOpen {
 			for _, ticket := range d.tickets() {

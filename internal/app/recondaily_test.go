@@ -140,6 +140,12 @@ func TestH19_ManyDealsGoneAtOnceStopPayments(t *testing.T) {
 	if status.Settings.Mode != credit.ModeHold || len(b.open(credit.TaskInvariant)) != 1 || len(b.open(credit.TaskDoneWithoutDeal)) != 5 {
 		t.Errorf("mode %s (%s) after five deals were gone", status.Settings.Mode, status.Settings.ModeReason)
 	}
+	// Two people have looked and release the mode: what they were told of does not stop the service again.
+	b.agree(b.submit(desk.Act{Kind: desk.ReleaseMode, Subject: "mode"}).Proposal)
+	b.compare()
+	if status, err = b.service.Desk().Status(t.Context(), person("ada")); err != nil || status.Settings.Mode != credit.ModeLive {
+		t.Errorf("after the release and another run: mode %s (%s), %v", status.Settings.Mode, status.Settings.ModeReason, err)
+	}
 	if n := len(b.ours()); n > len(kept) {
 		t.Errorf("%d references have deals at MT5, %d had before", n, len(kept))
 	}

@@ -20,7 +20,6 @@ import (
 	"creditonce/recon/mapped"
 	"creditonce/recon/paypal"
 	"creditonce/recon/stripe"
-	webhookstripe "creditonce/webhook/stripe"
 )
 
 // providerList is the settlement list of one provider; false: the configuration names none.
@@ -54,7 +53,7 @@ type pullLines = func(ctx context.Context, from, until time.Time, emit func(reco
 
 func (a *App) stripePull(label string, p config.Provider) (pullLines, error) {
 	client, err := stripeapi.New(stripeapi.Config{
-		URL: p.List.URL, Key: p.List.Key.Reveal, Account: p.Account, Live: a.cfg.Environment == config.Live, Types: webhookstripe.ListedTypes(),
+		URL: p.List.URL, Key: p.List.Key.Reveal, Account: p.Account, Live: a.cfg.Environment == config.Live,
 		Now: a.clock.Now, Wait: a.pause, Spread: rand.Float64,
 	})
 	if err != nil {
