@@ -113,12 +113,19 @@ func (d *deposit) amount() string {
 const (
 	workers = 5
 	lowest  = 2_000 // minor units; each deposit is one more than the one before
-	mostOf  = 200   // deposits in a world: what must settle takes its time
 )
 
-// Load makes and pays deposits until ctx ends, and ends what it has begun: it repeats every request until it is answered,
-// so the program must be running in the end. Some deposits are paid before they are made, paid twice, paid with another
-// amount, or refunded.
+// Allow lets Load begin n more deposits: what must settle takes its time, and a load that is not dealt out over the lives of
+// a world is used up in its first ones.
+func (w *World) Allow(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.allowed += n
+}
+
+// Load makes and pays deposits, as many as Allow lets it, until ctx ends, and ends what it has begun: it repeats every
+// request until it is answered, so the program must be running in the end. Some deposits are paid before they are made, paid
+// twice, paid with another amount, or refunded.
 func (w *World) Load(ctx context.Context, seed uint64) error {
 	var wg sync.WaitGroup
 	errs := make([]error, workers)
@@ -131,20 +138,27 @@ func (w *World) Load(ctx context.Context, seed uint64) error {
 
 func (w *World) work(ctx context.Context, rng *rand.Rand) error {
 	for ctx.Err() == nil {
-		w.mu.Lock()
-		if len(w.deposits) >= mostOf {
-			w.mu.Unlock()
-			return nil
-		}
-		d := newDeposit(len(w.deposits), rng)
-		w.deposits = append(w.deposits, d)
-		w.mu.Unlock()
-		if err := w.play(context.WithoutCancel(ctx), d); err != nil {
-			return fmt.Errorf("deposit %d (%s): %w", d.index, d.way, err)
+		if d := w.next(rng); d != nil {
+			if err := w.play(context.WithoutCancel(ctx), d); err != nil {
+				return fmt.Errorf("deposit %d (%s): %w", d.index, d.way, err)
+			}
 		}
 		_ = Pause(ctx, between(rng, 60, 240)) // the loop sees its end
 	}
 	return nil
+}
+
+// next begins a deposit; nil when no more are allowed now.
+func (w *World) next(rng *rand.Rand) *deposit {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.allowed == 0 {
+		return nil
+	}
+	w.allowed--
+	d := newDeposit(len(w.deposits), rng)
+	w.deposits = append(w.deposits, d)
+	return d
 }
 
 // One makes one ordinary deposit, pays it and waits until it is credited or in front of a person, or ctx ends.

@@ -39,6 +39,7 @@ type World struct {
 
 	mu       sync.Mutex
 	deposits []*deposit
+	allowed  int      // that Load may still begin
 	panics   []string // lines of the log that speak of a bug
 	doubts   int
 	restores []restore // one at most

@@ -24,9 +24,13 @@ type life struct {
 // tally counts what really happened, by name.
 type tally map[string]int
 
+// perLife is how many deposits may begin in a cycle: about as many as a long one of a quick machine would.
+const perLife = 40
+
 // run plays one life of the program: it starts, works, and meets the fault. The program is not running when it returns.
 func (w life) run(ctx context.Context, c cycle) error {
 	w.Note("%s", c)
+	w.Allow(perLife)
 	if err := w.Line.Set(c.line); err != nil {
 		return err
 	}
@@ -94,6 +98,7 @@ func (w life) meet(ctx context.Context, c cycle) error {
 		if err := stage.Starve(w.Serve.Process()); err != nil {
 			return err
 		}
+		w.Allow(perLife) // something must be written, or nothing fails
 		return w.endsByItself(ctx, c)
 	case fillDisk:
 		return w.fill(ctx, c)
