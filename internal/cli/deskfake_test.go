@@ -201,7 +201,14 @@ func desktop(t *testing.T) (*scripted, func(arguments ...string) result) {
 			t.Error(err)
 		}
 	})
-	return d, func(arguments ...string) result { return run(append(arguments, "--socket", path)...) }
+	return d, func(arguments ...string) result {
+		return onTerminal(tableWidth, append(arguments, "--socket", path)...)
+	}
+}
+
+// onTerminal runs the command line on a terminal of so many columns; 0: in a pipe.
+func onTerminal(columns int, arguments ...string) result {
+	return runWith(func(p *Process) { p.Columns = func() int { return columns } }, arguments...)
 }
 
 // golden compares a screen with its file.

@@ -48,11 +48,11 @@ func shower[T any](p *Process, use, short, long, example string, read func(*cobr
 func show[T any](o *operator, v T, sheet func(io.Writer, T) error) error {
 	switch o.output {
 	case outJSON:
-		return writeJSON(o.p.Stdout, v)
+		return writeJSON(o.p.screen(), v)
 	case outLines:
-		return render(o.p.Stdout, outLines, []T{v}, nil)
+		return render(o.p.screen(), outLines, []T{v}, nil)
 	default:
-		return sheet(o.p.Stdout, v)
+		return sheet(o.p.screen(), v)
 	}
 }
 

@@ -24,21 +24,37 @@ const (
 
 func outputs() []string { return []string{outTable, outJSON, outLines, outCSV} }
 
-// tableWidth is how wide a table gets at most: what two windows side by side show.
+// tableWidth is how wide a terminal is taken to be that does not tell: what two windows side by side show.
 const tableWidth = 100
 
+// screen is where results go. On a terminal of so many columns a table cuts what does not fit; in a file or a pipe (0 columns) nothing is
+// cut, since somebody searches there.
+type screen struct {
+	io.Writer
+	columns int
+}
+
+// columnsIn is how many columns a table may have; 0: as many as it needs.
+func columnsIn(w io.Writer) int {
+	if s, ok := w.(screen); ok {
+		return s.columns
+	}
+	return 0
+}
+
 // column is one value of a record. A wide column is in CSV only, a narrow one, which joins or shortens values for people,
-// in tables only. The last column of a table is cut to what is left.
+// in tables only. The last column of a table that is too wide for its terminal is cut to what is left, and before it those that have a most.
 type column[T any] struct {
 	head   string
 	wide   bool
 	narrow bool
+	most   int // characters in a table that would be too wide; 0: it is never cut
 	value  func(T) string
 }
 
 // list prints records in the format of -o. On stdout stands nothing but them.
 func list[T any](o *operator, items []T, more bool, columns []column[T]) error {
-	if err := render(o.p.Stdout, o.output, items, columns); err != nil {
+	if err := render(o.p.screen(), o.output, items, columns); err != nil {
 		return fmt.Errorf("print the list: %w", err)
 	}
 	if more {
@@ -147,9 +163,9 @@ func writeTable[T any](w io.Writer, items []T, columns []column[T]) error {
 		}
 	}
 	cells := make([][]string, 0, len(items)+1)
-	head := make([]string, len(shown))
+	head, most := make([]string, len(shown)), make([]int, len(shown))
 	for i, c := range shown {
-		head[i] = strings.ToUpper(c.head)
+		head[i], most[i] = strings.ToUpper(c.head), c.most
 	}
 	cells = append(cells, head)
 	for _, item := range items {
@@ -159,26 +175,58 @@ func writeTable[T any](w io.Writer, items []T, columns []column[T]) error {
 		}
 		cells = append(cells, row)
 	}
+	fitted(cells, most, columnsIn(w))
 	_, err := io.WriteString(w, aligned(cells))
 	return err
 }
 
-// aligned lays cells out in columns two blanks apart. Only the last column is ever cut.
-func aligned(cells [][]string) string {
+// fitted cuts the cells of a table that is wider than so many columns: those of the columns that have a most, then the last one.
+func fitted(cells [][]string, most []int, columns int) {
+	if columns == 0 || totalOf(widthsOf(cells)) <= columns {
+		return
+	}
+	for _, row := range cells {
+		for i, n := range most {
+			if n > 0 {
+				row[i] = cut(row[i], n)
+			}
+		}
+	}
+	last := len(cells[0]) - 1
+	room := max(12, columns-totalOf(widthsOf(cells)[:last])-2)
+	for _, row := range cells {
+		row[last] = cut(row[last], room)
+	}
+}
+
+func widthsOf(cells [][]string) []int {
 	widths := make([]int, len(cells[0]))
 	for _, row := range cells {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	return widths
+}
+
+// totalOf is how wide columns are together, two blanks apart.
+func totalOf(widths []int) int {
+	all := -2
+	for _, n := range widths {
+		all += n + 2
+	}
+	return all
+}
+
+// aligned lays cells out in columns two blanks apart.
+func aligned(cells [][]string) string {
+	widths := widthsOf(cells)
 	var b strings.Builder
 	for _, row := range cells {
-		used, last, line := 0, len(row)-1, ""
-		for i, cell := range row[:last] {
+		line := ""
+		for i, cell := range row {
 			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
-			used += widths[i] + 2
 		}
-		line += cut(row[last], max(12, tableWidth-used))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()

@@ -80,7 +80,7 @@ func (o *operator) shownFirst(seen admin.Proposal) error {
 	if o.output != outTable {
 		return nil
 	}
-	if err := proposalSheet(o.p.Stdout, seen); err != nil {
+	if err := proposalSheet(o.p.screen(), seen); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(o.p.Stdout)

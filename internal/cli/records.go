@@ -95,7 +95,7 @@ func taskColumns() []column[admin.Task] {
 	return []column[t]{
 		{head: "task", value: func(r t) string { return r.ID }},
 		{head: "kind", value: func(r t) string { return r.Kind }},
-		{head: "about", narrow: true, value: func(r t) string { return cut(r.Subject, 28) }},
+		{head: "about", narrow: true, most: 28, value: func(r t) string { return r.Subject }},
 		{head: "opened UTC", narrow: true, value: func(r t) string { return utc(r.OpenedAt) }},
 		{head: "who", narrow: true, value: func(r t) string {
 			if !r.ClosedAt.IsZero() {
@@ -134,7 +134,7 @@ func proposalColumns() []column[admin.Proposal] {
 		{head: "proposal", value: func(r p) string { return r.ID }},
 		{head: "state", value: func(r p) string { return r.State }},
 		{head: "act", value: func(r p) string { return r.Kind }},
-		{head: "about", narrow: true, value: func(r p) string { return cut(r.Subject, 24) }},
+		{head: "about", narrow: true, most: 24, value: func(r p) string { return r.Subject }},
 		{head: "by", value: func(r p) string { return r.ProposedBy }},
 		{head: "until UTC", narrow: true, value: func(r p) string { return utc(r.ExpiresAt) }},
 		{head: "reason", value: func(r p) string { return r.Reason }},
@@ -199,7 +199,7 @@ func auditColumns() []column[admin.AuditEntry] {
 			return r.Person
 		}},
 		{head: "what", narrow: true, value: func(r a) string { return r.Result + " " + r.Kind }},
-		{head: "about", narrow: true, value: func(r a) string { return cut(r.Subject, 24) }},
+		{head: "about", narrow: true, most: 24, value: func(r a) string { return r.Subject }},
 		{head: "reason", value: func(r a) string {
 			if r.Kind == "store.backup" { // has no reason, but a digest and a place
 				return r.Params["sha256"] + " " + r.Params["path"]

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,10 +25,11 @@ import (
 type Process struct {
 	Args     []string // without the program's name
 	Stdin    io.Reader
-	Stdout   io.Writer // results
-	Stderr   io.Writer // messages for people
-	Terminal bool      // Stdout is a terminal
-	Watched  bool      // Stderr is a terminal, which can draw over a line
+	Stdout   io.Writer  // results
+	Stderr   io.Writer  // messages for people
+	Terminal bool       // Stdout is a terminal
+	Columns  func() int // of the terminal that Stdout is; 0: it is none. nil is 0
+	Watched  bool       // Stderr is a terminal, which can draw over a line
 	Getenv   func(string) string
 	Now      func() time.Time
 	Random   io.Reader // cryptographically strong
@@ -41,11 +43,30 @@ func ThisProcess() *Process {
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()),
+		Columns:  func() int { return columnsOf(os.Stdout) },
 		Watched:  isatty.IsTerminal(os.Stderr.Fd()) && os.Getenv("TERM") != "dumb",
 		Getenv:   os.Getenv,
 		Now:      time.Now,
 		Random:   rand.Reader,
 	}
+}
+
+// screen is where results go.
+func (p *Process) screen() screen {
+	s := screen{Writer: p.Stdout}
+	if p.Columns != nil {
+		s.columns = p.Columns()
+	}
+	return s
+}
+
+// columnsOf is how wide a terminal is, as far as it tells; 0 where f is none.
+func columnsOf(f *os.File) int {
+	if !isatty.IsTerminal(f.Fd()) {
+		return 0
+	}
+	columns, _ := terminalSize(f)
+	return cmp.Or(columns, tableWidth)
 }
 
 // configEnv is what reading a configuration needs of the process.

@@ -220,10 +220,12 @@ func sideBySide(w io.Writer, records []admin.Record) error {
 	for _, name := range names {
 		row := []string{plain(name)}
 		for i := range records {
-			row = append(row, cut(values[name][i], max(12, (tableWidth-24)/len(records))))
+			row = append(row, values[name][i])
 		}
 		cells = append(cells, row)
 	}
+	columns := columnsIn(w)
+	fitted(cells, append([]int{0}, slices.Repeat([]int{max(12, (columns-24)/len(records))}, len(records))...), columns)
 	_, err := fmt.Fprintf(w, "\n%s", aligned(cells))
 	return err
 }
