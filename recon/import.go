@@ -22,6 +22,7 @@ type Importer struct {
 	Book StatementBook
 	Now  func() time.Time
 	Room Room // nil: it is not looked at
+	Step Step // nil: nobody is told
 }
 
 // FileWish says what to import.
@@ -136,6 +137,7 @@ func (im *Importer) store(ctx context.Context, p Provider, digest string, read f
 		if err := im.Book.AddLines(ctx, id, piece); err != nil {
 			return err
 		}
+		im.Step.at(ctx, StepLinesStored)
 		n += len(piece)
 		piece = piece[:0]
 		stored(n)
@@ -159,6 +161,7 @@ func (im *Importer) store(ctx context.Context, p Provider, digest string, read f
 	if err != nil {
 		return Imported{}, false, errors.Join(err, im.Book.DropImport(context.WithoutCancel(ctx), id))
 	}
+	im.Step.at(ctx, StepStatementSeen)
 	return out, false, nil
 }
 

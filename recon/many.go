@@ -37,6 +37,7 @@ func (r *Runner) carry(ctx context.Context, run Run, before standing) (accepted 
 			if err != nil {
 				return accepted, err
 			}
+			r.Step.at(ctx, StepTasksCarried)
 			accepted += did.Accepted
 		}
 		if next == 0 {

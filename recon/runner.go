@@ -37,6 +37,7 @@ type Runner struct {
 	Rounding  map[string]credit.Amount
 
 	Room    Room   // nil: it is not looked at
+	Step    Step   // nil: nobody is told
 	Dir     string // where lists are spooled; each run makes a folder there and removes it
 	Now     func() time.Time
 	Version string
@@ -108,6 +109,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	}
 	defer g.close()
 	kept := newKeeping(ctx, r.Book, run, g.standing.gone)
+	kept.saved = func() { r.Step.at(ctx, StepFindingsSaved) }
 	progress(Progress{Step: "compare the lists"})
 	run.Outcome, err = g.compare(ctx, kept.take)
 	if err == nil {
@@ -131,6 +133,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	if err := r.Book.FinishRun(ctx, run); err != nil {
 		return Run{}, fmt.Errorf("run %d, finish: %w", run.ID, err)
 	}
+	r.Step.at(ctx, StepRunFinished)
 	if err := errors.Join(r.runTask(ctx, run), r.manyTask(ctx, run)); err != nil {
 		return run, fmt.Errorf("run %d is stored: %w", run.ID, err)
 	}
@@ -232,6 +235,7 @@ type keeping struct {
 	sum     hash.Hash
 	known   map[Key]bool   // differences of which people were told before
 	missing map[string]int // by MT5 server: done rows whose deal is not there, since this run
+	saved   func()         // called after each piece; may be nil
 }
 
 func newKeeping(ctx context.Context, book RunBook, run Run, known map[Key]bool) *keeping {
@@ -264,6 +268,9 @@ func (k *keeping) flush() error {
 	}
 	err := k.book.SaveFindings(k.ctx, k.run, k.piece)
 	k.piece = k.piece[:0]
+	if err == nil && k.saved != nil {
+		k.saved()
+	}
 	return err
 }
 

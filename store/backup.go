@@ -91,6 +91,7 @@ func (db *DB) backup(ctx context.Context, to string, step func(string), seal fun
 			return r, err
 		}
 	}
+	call(step, StepSealed)
 	// A link fails where the name is taken, which a rename would not.
 	if err := os.Link(partial, to); errors.Is(err, fs.ErrExist) {
 		return r, ErrFileExists
@@ -99,17 +100,23 @@ func (db *DB) backup(ctx context.Context, to string, step func(string), seal fun
 			return r, err
 		}
 	}
+	call(step, StepNamed)
 	return r, syncFile(filepath.Dir(to))
 }
 
-// The boundaries of backup and restore (protocol-holes.md §3.4).
+// The boundaries of backup, restore and migration (protocol-holes.md §3.4).
 const (
-	StepBackedUp = "B22.backup_written"
+	StepBackedUp = "B22.backup_written"   // the copy is whole, under a name of its own
+	StepSealed   = "B22.backup_sealed"    // the audit log has it
+	StepNamed    = "B22.backup_named"     // it has its name, and the other one too
 	StepMarked   = "B23.restore_marked"   // the copy is marked and moved, and is not in the store's place yet
 	StepWarned   = "B23.witness_warned"   // the witness knows what is to come
 	StepKept     = "B23.old_store_kept"   // the old store has its second name
 	StepReplaced = "B23.store_replaced"   // the marked copy is in the store's place, and nothing has opened it yet
 	StepRestored = "B23.restore_finished" // the witness tells of it
+	StepOldKept  = "B24.old_schema_kept"  // the file of the older schema has its copy
+	StepRaised   = "B24.schema_raised"    // every step is made, in a transaction that is not committed yet
+	StepMigrated = "B24.schema_committed" // the file is of this program's schema, and nothing else was done with it
 )
 
 func call(step func(string), name string) {

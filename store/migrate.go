@@ -14,8 +14,8 @@ import (
 
 // migrate brings an older schema to this program's, and refuses what this program does not know how to keep. The file as it
 // was is kept beside it under a name with its version; the change itself is one transaction, so a crash leaves the one or the
-// other (hole H24). Without a path nothing is kept.
-func migrate(path string, b *bolt.DB) error {
+// other (hole H24). Without a path nothing is kept. step is told at each boundary; it may be nil.
+func migrate(path string, b *bolt.DB, step func(string)) error {
 	found, err := schemaOf(b)
 	if err != nil {
 		return err
@@ -30,10 +30,19 @@ func migrate(path string, b *bolt.DB) error {
 			if err := keepOld(path, b, found); err != nil {
 				return fmt.Errorf("keep a copy before the change from schema version %d: %w", found, err)
 			}
+			call(step, StepOldKept)
 		}
-		if err := b.Update(func(tx *bolt.Tx) error { return raise(tx, found) }); err != nil {
+		err := b.Update(func(tx *bolt.Tx) error {
+			err := raise(tx, found)
+			if err == nil {
+				call(step, StepRaised)
+			}
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("change from schema version %d to %d: %w", found, schemaVersion, err)
 		}
+		call(step, StepMigrated)
 	}
 	return b.View(checkBuckets)
 }

@@ -35,6 +35,8 @@ type Options struct {
 	Queue int
 	// Batch is how many operations one commit takes at most; 0: 500.
 	Batch int
+	// Step is told at each boundary of the change from an older schema, before the next thing happens; it may block. nil: nobody is told.
+	Step func(name string)
 	// Strict lets bbolt check the whole file at every commit. For tests: it is slow.
 	Strict bool
 	// UnsafeNoSync commits without fsync, so that acknowledged rows may be lost with the machine. ONLY for tests
@@ -106,7 +108,7 @@ func open(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(path, b); err != nil {
+	if err := migrate(path, b, o.Step); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	left, err := readLastNumbers(b)

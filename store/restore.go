@@ -136,7 +136,7 @@ func prepare(ctx context.Context, fresh string, o RestoreOptions, today *roster,
 	if err != nil {
 		return 0, "", err
 	}
-	if err := migrate("", b); err != nil { // the backup itself is the copy of the older schema
+	if err := migrate("", b, o.Step); err != nil { // the backup itself is the copy of the older schema
 		return 0, "", errors.Join(err, b.Close())
 	}
 	db, err := private(fresh, b)

@@ -142,6 +142,7 @@ func (a *App) openStore(ctx context.Context) error {
 	}
 	o := storeOptions(a.cfg, fresh)
 	o.Guard = guard(a.cfg, a.clock)
+	o.Step = func(name string) { a.observer.Step(ctx, credit.Step{Name: name}) }
 	db, err := store.Open(filepath.Join(a.cfg.DataDir, storeFile), o)
 	if err != nil {
 		return fmt.Errorf("open the store: %w", err)

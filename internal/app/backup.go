@@ -139,10 +139,19 @@ func Backup(ctx context.Context, c *config.Config, wish string) (_ admin.Backup,
 	if _, err := store.RemoveLeftovers(filepath.Dir(path)); err != nil {
 		return admin.Backup{}, err
 	}
-	r, err := db.BackupSealed(ctx, path, nil, func(r store.BackupReport) error {
+	r, err := db.BackupSealed(ctx, path, aloneStep(ctx), func(r store.BackupReport) error {
 		return desk.RecordBackupAlone(ctx, db, systemClock{}.Now(), who, copyOf(r))
 	})
 	return backupOf(r), admin.Refusal(err)
+}
+
+// aloneStep is the hook of a command that works on the store itself; nil in the program that is shipped.
+func aloneStep(ctx context.Context) func(string) {
+	built := builtInStep()
+	if built == nil {
+		return nil
+	}
+	return func(name string) { built(ctx, credit.Step{Name: name}) }
 }
 
 // VerifyBackup reads a whole backup, and tells what it holds.
@@ -203,12 +212,8 @@ func Restore(ctx context.Context, c *config.Config, wish RestoreWish) (Restored,
 	if err != nil {
 		return Restored{}, err
 	}
-	var step func(string)
-	if built := builtInStep(); built != nil {
-		step = func(name string) { built(ctx, credit.Step{Name: name}) }
-	}
 	r, err := store.Restore(ctx, path, store.RestoreOptions{
-		From: from, Guard: *guard(c, clock), Instance: random(), By: wish.By, Reason: wish.Reason, Step: step, Progress: wish.Progress,
+		From: from, Guard: *guard(c, clock), Instance: random(), By: wish.By, Reason: wish.Reason, Step: aloneStep(ctx), Progress: wish.Progress,
 		Confirm: func(r store.RestoreReport) error {
 			if r.Backup.Environment != string(c.Environment) {
 				return fmt.Errorf("the backup is of a store for %s money, and the configuration says %s", r.Backup.Environment, c.Environment)

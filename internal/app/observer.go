@@ -40,8 +40,8 @@ func (o *observer) Step(ctx context.Context, s credit.Step) {
 	}
 }
 
-// mt5Step hands a boundary inside an MT5 request to the hook.
-func (o *observer) mt5Step(ctx context.Context, name string) { o.Step(ctx, credit.Step{Name: name}) }
+// namedStep hands a boundary of no single row to the hook: inside an MT5 request, an import or a run.
+func (o *observer) namedStep(ctx context.Context, name string) { o.Step(ctx, credit.Step{Name: name}) }
 
 // Note logs what happened. What a person must act on is a warning; what nobody expected is an error.
 func (o *observer) Note(_ context.Context, n credit.Note) {

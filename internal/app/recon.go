@@ -58,7 +58,8 @@ func (a *App) wireRecon() error {
 		return fmt.Errorf("reconcile.rounding: %w", err)
 	}
 	r := &recon.Runner{
-		Book: a.store, Statements: a.store, Importer: &recon.Importer{Book: a.store, Now: a.clock.Now, Room: a.store}, Room: a.store,
+		Book: a.store, Statements: a.store, Importer: &recon.Importer{Book: a.store, Now: a.clock.Now, Room: a.store, Step: a.observer.namedStep}, Room: a.store,
+		Step:  a.observer.namedStep,
 		Since: a.settings.CreatedAt, Zone: zone, Lookback: a.cfg.Reconcile.Lookback, Tolerance: tolerance, Rounding: rounding,
 		Dir: filepath.Join(a.cfg.DataDir, "recon"), Now: a.clock.Now, Version: Version(), Halt: a.halt, Began: a.began,
 	}

@@ -62,7 +62,7 @@ func mt5Server(label string, s config.MT5Server, known credit.Learned, clock cre
 		}
 	}
 	if o.step != nil { // without a hook a request leaves in one piece
-		cfg.Step = o.mt5Step
+		cfg.Step = o.namedStep
 	}
 	server, err := mt5.New(cfg)
 	if err != nil {

@@ -250,6 +250,7 @@ func (s *Service) act(ctx context.Context, q Query, decide Decide) (Outcome, err
 	if err != nil {
 		return Outcome{}, err
 	}
+	s.step(ctx, receipt.Record.Deed)
 	credit.Announce(ctx, s.cfg.Observer, receipt.Credit.Rows, receipt.Opened, receipt.Closed)
 	s.announceMode(ctx, receipt)
 	out := Outcome{
@@ -273,6 +274,22 @@ func (s *Service) act(ctx context.Context, q Query, decide Decide) (Outcome, err
 		s.cfg.OnKeys()
 	}
 	return out, nil
+}
+
+// The boundaries of what takes two people (protocol-holes.md §3.4).
+const (
+	StepProposed = "B16.proposal_committed" // nobody was told its number yet
+	StepApproved = "B16.approval_committed" // it is done in the store, and nothing that follows from it is under way
+)
+
+func (s *Service) step(ctx context.Context, done Deed) {
+	switch done {
+	case Proposed:
+		s.cfg.Observer.Step(ctx, credit.Step{Name: StepProposed})
+	case Confirmed:
+		s.cfg.Observer.Step(ctx, credit.Step{Name: StepApproved})
+	case Did, Rejected, Used:
+	}
 }
 
 func (s *Service) announceMode(ctx context.Context, r Receipt) {
