@@ -37,9 +37,12 @@ func newBooks(t *testing.T) *books {
 	return &books{rig: r}
 }
 
-// close ends the business day.
+// close ends the business day: it is past the hours in which the lists of the providers come late, at whatever time of day the test runs, and
+// nothing of the day is overdue.
 func (b *books) close() {
-	b.day, b.next = recon.DayOf(time.Now(), time.UTC), time.Now().Add(26*time.Hour)
+	b.day = recon.DayOf(time.Now(), time.UTC)
+	_, until := b.day.Bounds(time.UTC)
+	b.next = until.Add(13 * time.Hour)
 	b.Reconciliation = b.service.Recon(func() time.Time { return b.next })
 }
 
@@ -57,7 +60,12 @@ func (b *books) paid(amount string, minor int64, key string) string {
 
 // statement is the provider's file of the payments: each with a fee of 1.00, and the payout.
 func (b *books) statement(payments map[string]string) string {
-	at := time.Now().Add(-time.Minute).UTC().Format("2006-01-02 15:04:05") // no payment of the test is older than the first statement
+	// No payment of the test is older than the first statement, and none of its lines is of the day before.
+	begun, _ := recon.DayOf(time.Now(), time.UTC).Bounds(time.UTC)
+	at := time.Now().Add(-time.Minute).UTC().Format("2006-01-02 15:04:05")
+	if first := begun.Format("2006-01-02 15:04:05"); at < first {
+		at = first
+	}
 	rows := "balance_transaction_id,created_utc,available_on_utc,currency,gross,fee,net,reporting_category,source_id,charge_id,payment_intent_id," +
 		"automatic_payout_id,automatic_payout_effective_at_utc\n"
 	sum, n := credit.Amount{}, 0
