@@ -51,10 +51,6 @@ type StatementBook interface {
 	FinishImport(ctx context.Context, id StatementID, s Statement, by string, at time.Time) (Imported, error)
 	// DropImport forgets an import that is open, in pieces. It is also called for one that nobody finishes.
 	DropImport(ctx context.Context, id StatementID) error
-	// WithdrawStatement takes a finished import back: from then on its lines count nowhere, lines in whose place they counted count again, and
-	// a file with its digest is imported anew. It stays listed, and its open task closes with the reason. It is refused
-	// (*credit.RefusedError) as [Withdrawn] says; credit.ErrNotFound where there is none that was finished.
-	WithdrawStatement(ctx context.Context, id StatementID, by, reason string, at time.Time) (Imported, error)
 	// Statements lists finished imports, newest first, of one provider (by kind and account) or of all; withdrawn ones too.
 	Statements(ctx context.Context, q StatementQuery) ([]Imported, error)
 	// Lines lists the lines that count in the order of their numbers, after a number; each line once, whatever statements repeat it. They are
@@ -98,8 +94,6 @@ type RunBook interface {
 	RunOfDay(ctx context.Context, d Day) (Run, error)
 	// Findings lists a run's items in their order, after a position (from 0). next is 0 at the end.
 	Findings(ctx context.Context, id RunID, after, limit int) (items []Item, next int, err error)
-	// SignRun stores a person's sign-off. It is refused (*credit.RefusedError) on an incomplete run and on one that is signed.
-	SignRun(ctx context.Context, id RunID, s SignOff) (Run, error)
 	// LastCompleteDay is the last business day that a complete run of the schedule has reached without a gap; empty before the first. FinishRun
 	// moves it when the run is complete and begins no later than the day after it.
 	LastCompleteDay(ctx context.Context) (Day, error)

@@ -1,7 +1,6 @@
 package recon
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -104,12 +103,12 @@ func laterText(ids StatementIDs) string {
 	return text
 }
 
-// Withdraw takes a statement back at the given person's word, and never while a run reads the lines: it is refused (*credit.RefusedError,
-// "busy") then, and as [Withdrawn] says.
-func (r *Runner) Withdraw(ctx context.Context, id StatementID, by, reason string) (Imported, error) {
+// Withdraw has a statement withdrawn, and never while a run reads the lines: it is refused (*credit.RefusedError, "busy") then. The error of
+// withdraw is returned as it is.
+func (r *Runner) Withdraw(withdraw func() error) error {
 	if !r.busy.TryLock() {
-		return Imported{}, credit.Refuse("busy", "a run is reading the statements; withdraw this one when it is finished")
+		return credit.Refuse("busy", "a run is reading the statements; withdraw this one when it is finished")
 	}
 	defer r.busy.Unlock()
-	return r.Statements.WithdrawStatement(ctx, id, by, reason, r.Now())
+	return withdraw()
 }

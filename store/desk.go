@@ -10,6 +10,7 @@ import (
 
 	"creditonce/credit"
 	"creditonce/internal/desk"
+	"creditonce/recon"
 )
 
 var _ desk.Book = (*DB)(nil)
@@ -247,6 +248,16 @@ func (db *DB) stageAct(w *writer, c desk.Changes) (desk.Receipt, error) {
 	}
 	if c.Settings != nil {
 		if err := stageSettings(w, *c.Settings); err != nil {
+			return desk.Receipt{}, err
+		}
+	}
+	if c.Signs != 0 {
+		if err := stageSignOff(w, recon.RunID(c.Signs), recon.SignOff{By: string(c.Record.Person), At: instant(c.Record.At), Note: plainText(c.Record.Reason)}); err != nil {
+			return desk.Receipt{}, err
+		}
+	}
+	if c.TakesOut != 0 {
+		if err := stageWithdrawal(w, recon.StatementID(c.TakesOut), recon.Withdrawal{By: string(c.Record.Person), At: instant(c.Record.At), Reason: plainText(c.Record.Reason)}); err != nil {
 			return desk.Receipt{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"creditonce/internal/desk"
 	"creditonce/recon"
 	"creditonce/store"
 	"creditonce/store/storetest"
@@ -61,7 +62,7 @@ func TestL_AnImportDuringARun_ChangesNothingInIt(t *testing.T) {
 	before, _ := run()
 	during = func() {
 		whole("d3", storetest.Settled("d3", 2, "p1", 500), storetest.Settled("d3", 3, "p4", 99900)) // the first counts in the place of the one without a batch
-		if _, err := db.WithdrawStatement(t.Context(), second.ID, "anna", "of another account", now); err != nil {
+		if err := recorded(t.Context(), db, "anna", "of another account", now, func(c *desk.Changes) { c.TakesOut = uint64(second.ID) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -210,30 +210,23 @@ func runOfDay(tx *bolt.Tx, d recon.Day) (id recon.RunID, complete bool, err erro
 	return id, complete, err
 }
 
-// SignRun implements [recon.RunBook].
-func (db *DB) SignRun(ctx context.Context, id recon.RunID, s recon.SignOff) (out recon.Run, err error) {
-	s.At, s.Note = instant(s.At), plainText(s.Note)
-	err = db.write(ctx, false, func(w *writer) error {
-		r, err := finishedRun(w.tx, id)
-		switch {
-		case err != nil:
-			return err
-		case s.By == "" || s.At.IsZero():
-			return fmt.Errorf("a sign-off names a person and a time: %w", credit.ErrInvalid)
-		case r.Run.State != recon.RunComplete:
-			return credit.Refuse("incomplete", "run %d is incomplete: there is nothing to sign before its lists are whole", id)
-		case r.Run.SignOff != nil:
-			return credit.Refuse("signed", "run %d was signed by %s at %s", id, r.Run.SignOff.By, r.Run.SignOff.At.Format("2006-01-02 15:04:05 UTC"))
-		}
-		after := r
-		after.Run.SignOff = &s
-		out = after.Run
-		return runs.stage(w, &r, after)
-	})
-	if err != nil {
-		return recon.Run{}, fmt.Errorf("sign run %d: %w", id, err)
+// stageSignOff stores that a person has read a run's report. It is refused (*credit.RefusedError) on an incomplete run ("incomplete") and on
+// one that is signed ("signed").
+func stageSignOff(w *writer, id recon.RunID, s recon.SignOff) error {
+	r, err := finishedRun(w.tx, id)
+	switch {
+	case err != nil:
+		return err
+	case s.By == "" || s.At.IsZero():
+		return fmt.Errorf("a sign-off names a person and a time: %w", credit.ErrInvalid)
+	case r.Run.State != recon.RunComplete:
+		return credit.Refuse("incomplete", "run %d is incomplete: there is nothing to sign before its lists are whole", id)
+	case r.Run.SignOff != nil:
+		return credit.Refuse("signed", "run %d was signed by %s at %s", id, r.Run.SignOff.By, r.Run.SignOff.At.Format("2006-01-02 15:04:05 UTC"))
 	}
-	return out, nil
+	after := r
+	after.Run.SignOff = &s
+	return runs.stage(w, &r, after)
 }
 
 func finishedRun(tx *bolt.Tx, id recon.RunID) (keptRun, error) {

@@ -1,9 +1,7 @@
 package store
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -11,42 +9,37 @@ import (
 	"creditonce/recon"
 )
 
-// WithdrawStatement implements [recon.StatementBook]. Nothing is written to the lines: each read of one asks its statement. So it is one
-// transaction, however large the statement is. An import under way that leans on the statement is given up, and its next call is
+// stageWithdrawal takes a finished import back: from then on its lines count nowhere, lines in whose place they counted count again, and a
+// file with its digest is imported anew. It stays listed, and its open task closes with the reason. It is refused as [recon.Withdrawn] says;
+// [credit.ErrNotFound] where there is none that was finished. Nothing is written to the lines: each read of one asks its statement. So it
+// fits in one transaction, however large the statement is. An import under way that leans on the statement is given up, and its next call is
 // [credit.ErrConflict].
-func (db *DB) WithdrawStatement(ctx context.Context, id recon.StatementID, by, reason string, at time.Time) (out recon.Imported, err error) {
-	err = db.write(ctx, false, func(w *writer) error {
-		s, err := statements.must(w.tx, idKey(uint64(id)))
-		if err != nil {
-			return err
-		}
-		if !s.finished() {
-			return fmt.Errorf("its import is not finished: %w", credit.ErrNotFound)
-		}
-		later, err := leaningOn(w.tx, s)
-		if err != nil {
-			return err
-		}
-		after := s
-		after.State = statementWithdrawn
-		if after.Imported, err = recon.Withdrawn(s.Imported, recon.Withdrawal{By: by, At: instant(at), Reason: plainText(reason)}, later); err != nil {
-			return err
-		}
-		out = after.Imported
-		if err := statements.stage(w, &s, after); err != nil {
-			return err
-		}
-		if err := giveUpLeaning(w, s); err != nil {
-			return err
-		}
-		closing := credit.TaskClose{Key: recon.StatementTaskKey(out.Statement), By: by, At: out.Withdrawn.At, Reason: out.Withdrawn.Reason}
-		_, err = stageTasks(w, nil, []credit.TaskClose{closing})
-		return err
-	})
+func stageWithdrawal(w *writer, id recon.StatementID, take recon.Withdrawal) error {
+	s, err := statements.must(w.tx, idKey(uint64(id)))
 	if err != nil {
-		return recon.Imported{}, fmt.Errorf("withdraw statement %d: %w", id, err)
+		return err
 	}
-	return out, nil
+	if !s.finished() {
+		return fmt.Errorf("its import is not finished: %w", credit.ErrNotFound)
+	}
+	later, err := leaningOn(w.tx, s)
+	if err != nil {
+		return err
+	}
+	after := s
+	after.State = statementWithdrawn
+	if after.Imported, err = recon.Withdrawn(s.Imported, take, later); err != nil {
+		return err
+	}
+	if err := statements.stage(w, &s, after); err != nil {
+		return err
+	}
+	if err := giveUpLeaning(w, s); err != nil {
+		return err
+	}
+	closing := credit.TaskClose{Key: recon.StatementTaskKey(after.Imported.Statement), By: take.By, At: take.At, Reason: take.Reason}
+	_, err = stageTasks(w, nil, []credit.TaskClose{closing})
+	return err
 }
 
 // leaningOn reads which finished statements lean on one, or on one that does: those that must be withdrawn before it.

@@ -230,7 +230,7 @@ func (r *reconciliation) Reconcile(ctx context.Context, who desk.Actor, first, l
 		}
 	}
 	act := desk.Act{Kind: desk.ReconRun, Subject: "recon", Params: map[string]string{"first": string(first), "last": string(last)}}
-	if err := r.app.desk.RecordReconciliation(ctx, who, act, ""); err != nil {
+	if err := r.app.desk.RecordReconciliation(ctx, who, act); err != nil {
 		return recon.Run{}, err
 	}
 	return r.run(ctx, first, last, string(person.ID))
@@ -327,7 +327,7 @@ func (r *reconciliation) Import(ctx context.Context, who desk.Actor, w admin.Imp
 		return admin.ImportAnswer{Statement: im, Before: done}, err
 	}
 	act := desk.Act{Kind: desk.ReconImport, Subject: "recon", Params: map[string]string{"provider": w.Provider, "file": w.Name, "sha256": im.Statement.Digest}}
-	return admin.ImportAnswer{Statement: im}, r.app.desk.RecordReconciliation(ctx, who, act, "")
+	return admin.ImportAnswer{Statement: im}, r.app.desk.RecordReconciliation(ctx, who, act)
 }
 
 // Statements implements admin.Reconciliation.
@@ -356,32 +356,30 @@ func (r *reconciliation) Runs(ctx context.Context, who desk.Actor, below recon.R
 
 // Sign implements admin.Reconciliation.
 func (r *reconciliation) Sign(ctx context.Context, who desk.Actor, id recon.RunID, note string) (recon.Run, error) {
-	person, err := r.app.desk.MayReconcile(ctx, who, desk.ReconSign)
+	if _, err := r.app.desk.MayReconcile(ctx, who, desk.ReconSign); err != nil {
+		return recon.Run{}, err
+	}
+	run, err := r.newestOfItsDays(ctx, id)
 	if err != nil {
 		return recon.Run{}, err
 	}
-	if err := r.newestOfItsDays(ctx, id); err != nil {
+	if err := r.app.desk.SignRun(ctx, who, uint64(id), run.Digest, note); err != nil {
 		return recon.Run{}, err
 	}
-	run, err := r.app.store.SignRun(ctx, id, recon.SignOff{By: string(person.ID), At: r.app.clock.Now(), Note: note})
-	if err != nil {
-		return run, err
-	}
-	act := desk.Act{Kind: desk.ReconSign, Subject: "recon", Params: map[string]string{"run": fmt.Sprint(id), "digest": run.Digest}}
-	return run, r.app.desk.RecordReconciliation(ctx, who, act, note)
+	return r.app.store.Run(ctx, id)
 }
 
-// newestOfItsDays refuses a run that a newer complete one stands for: what is signed must be what is known.
-func (r *reconciliation) newestOfItsDays(ctx context.Context, id recon.RunID) error {
+// newestOfItsDays reads a run and refuses one that a newer complete one stands for: what is signed must be what is known.
+func (r *reconciliation) newestOfItsDays(ctx context.Context, id recon.RunID) (recon.Run, error) {
 	run, err := r.app.store.Run(ctx, id)
 	if err != nil {
-		return err
+		return recon.Run{}, err
 	}
 	newest, err := r.app.store.RunOfDay(ctx, run.Last)
 	if err == nil && newest.ID > id && newest.State == recon.RunComplete && newest.First <= run.First {
-		return credit.Refuse("superseded", "run %d has compared these business days since, with lists that may be newer; read and sign that one", newest.ID)
+		return recon.Run{}, credit.Refuse("superseded", "run %d has compared these business days since, with lists that may be newer; read and sign that one", newest.ID)
 	}
-	return err
+	return run, err
 }
 
 func providerOf(label string, p config.Provider) recon.Provider {

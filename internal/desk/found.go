@@ -51,6 +51,8 @@ type Changes struct {
 	People   []Person
 	Keys     []Key
 	Task     *credit.Task // changed without being closed
+	Signs    uint64       // the run that the record's person signs off, with its reason as the note; 0: none
+	TakesOut uint64       // the settlement statement that the record's person takes back, for its reason; 0: none
 	Notices  []credit.Notice
 	Proposal *Proposal  // new, or ended
 	Voided   []Proposal // ended, or their permits, with the person whom they rest on

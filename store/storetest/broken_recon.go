@@ -34,11 +34,6 @@ func (b Broken) FinishImport(context.Context, recon.StatementID, recon.Statement
 // DropImport implements Backend.
 func (b Broken) DropImport(context.Context, recon.StatementID) error { return b.Err }
 
-// WithdrawStatement implements Backend.
-func (b Broken) WithdrawStatement(context.Context, recon.StatementID, string, string, time.Time) (recon.Imported, error) {
-	return recon.Imported{}, b.Err
-}
-
 // Statements implements Backend.
 func (b Broken) Statements(context.Context, recon.StatementQuery) ([]recon.Imported, error) {
 	return nil, b.Err
@@ -98,11 +93,6 @@ func (b Broken) RunOfDay(context.Context, recon.Day) (recon.Run, error) { return
 // Findings implements Backend.
 func (b Broken) Findings(context.Context, recon.RunID, int, int) ([]recon.Item, int, error) {
 	return nil, 0, b.Err
-}
-
-// SignRun implements Backend.
-func (b Broken) SignRun(context.Context, recon.RunID, recon.SignOff) (recon.Run, error) {
-	return recon.Run{}, b.Err
 }
 
 // PurgeRuns implements Backend.

@@ -40,11 +40,6 @@ func (f *failing) DropImport(ctx context.Context, id recon.StatementID) error {
 	return err
 }
 
-// WithdrawStatement implements Backend.
-func (f *failing) WithdrawStatement(ctx context.Context, id recon.StatementID, by, reason string, at time.Time) (recon.Imported, error) {
-	return call(f, func() (recon.Imported, error) { return f.b.WithdrawStatement(ctx, id, by, reason, at) })
-}
-
 // Statements implements Backend.
 func (f *failing) Statements(ctx context.Context, q recon.StatementQuery) ([]recon.Imported, error) {
 	return call(f, func() ([]recon.Imported, error) { return f.b.Statements(ctx, q) })
@@ -133,11 +128,6 @@ func (f *failing) Findings(ctx context.Context, id recon.RunID, after, limit int
 		return several[[]recon.Item, int]{a, b}, err
 	})
 	return v.a, v.b, err
-}
-
-// SignRun implements Backend.
-func (f *failing) SignRun(ctx context.Context, id recon.RunID, s recon.SignOff) (recon.Run, error) {
-	return call(f, func() (recon.Run, error) { return f.b.SignRun(ctx, id, s) })
 }
 
 // PurgeRuns implements Backend.

@@ -154,29 +154,38 @@ func lastCompleteDayLeavesNoGap(w *World) {
 	want("2026-03-05")
 }
 
-// completeRunsAreSignedOnce: with the person, the time and the note.
+// sign signs a run's report off, with the line in the audit log that belongs to it.
+func (w *World) sign(id recon.RunID, by desk.PersonID, note string) error {
+	q := desk.Query{Act: desk.Act{Kind: desk.ReconSign, Subject: "recon"}, Now: w.Clock.Now()}
+	_, err := w.act(q, func(_ desk.Found, c *desk.Changes) {
+		c.Record.Person, c.Record.At, c.Record.Reason, c.Signs = by, q.Now, note, uint64(id)
+	})
+	return err
+}
+
+// completeRunsAreSignedOnce: with the person, the time and the note, and with the record of the audit log or not at all.
 func completeRunsAreSignedOnce(w *World) {
 	ctx := w.T.Context()
 	bad, good := w.end(incomplete(w.run("2026-05-04", "2026-05-04"))), w.end(w.run("2026-05-04", "2026-05-04"))
-	sign := recon.SignOff{By: "anna", At: w.Clock.Now(), Note: "read"}
-	if _, err := w.B.SignRun(ctx, bad.ID, sign); !errors.Is(err, credit.ErrRefused) {
-		w.T.Errorf("an incomplete run is signed: %v", err)
+	at := w.Clock.Now().Truncate(time.Microsecond)
+	for _, test := range []struct {
+		run  recon.RunID
+		by   desk.PersonID
+		want error
+	}{{bad.ID, "anna", credit.ErrRefused}, {99, "anna", credit.ErrNotFound}, {good.ID, "", credit.ErrInvalid}, {good.ID, "anna", nil}, {good.ID, "ben", credit.ErrRefused}} {
+		if err := w.sign(test.run, test.by, "read"); (test.want == nil) != (err == nil) || (err != nil && !errors.Is(err, test.want)) {
+			w.T.Errorf("run %d signed by %q: %v, want %v", test.run, test.by, err, test.want)
+		}
 	}
-	if _, err := w.B.SignRun(ctx, 99, sign); !errors.Is(err, credit.ErrNotFound) {
-		w.T.Errorf("a run that does not exist is signed: %v", err)
+	log, err := w.B.NewestRecords(ctx, 0, 9)
+	if err != nil || len(log) != 1 || log[0].Person != "anna" || log[0].Reason != "read" || log[0].Act.Kind != desk.ReconSign {
+		w.T.Errorf("the audit log has %+v, %v", log, err)
 	}
-	if _, err := w.B.SignRun(ctx, good.ID, recon.SignOff{At: w.Clock.Now()}); !errors.Is(err, credit.ErrInvalid) {
-		w.T.Errorf("nobody signs: %v", err)
-	}
-	r, err := w.B.SignRun(ctx, good.ID, sign)
-	if err != nil || r.SignOff == nil || r.SignOff.By != "anna" || r.SignOff.Note != "read" {
-		w.T.Errorf("signed %+v, %v", r.SignOff, err)
-	}
-	if _, err := w.B.SignRun(ctx, good.ID, recon.SignOff{By: "ben", At: w.Clock.Now()}); !errors.Is(err, credit.ErrRefused) {
-		w.T.Errorf("signed twice: %v", err)
-	}
-	if r, err = w.B.Run(ctx, good.ID); err != nil || r.SignOff.By != "anna" {
+	if r, err := w.B.Run(ctx, good.ID); err != nil || r.SignOff == nil || r.SignOff.By != "anna" || r.SignOff.Note != "read" || !r.SignOff.At.Equal(at) {
 		w.T.Errorf("stored %+v, %v", r.SignOff, err)
+	}
+	if r, err := w.B.Run(ctx, bad.ID); err != nil || r.SignOff != nil {
+		w.T.Errorf("the incomplete one %+v, %v", r.SignOff, err)
 	}
 }
 
@@ -188,8 +197,7 @@ func purgedRunsKeepTheirHead(w *World) {
 		items = append(items, lost(credit.Credit{ID: credit.ID(i + 1)}, 1))
 	}
 	signed := w.end(w.run("2026-05-04", "2026-05-04"), items...)
-	_, err := w.B.SignRun(ctx, signed.ID, recon.SignOff{By: "anna", At: w.Clock.Now()})
-	w.Must(err)
+	w.Must(w.sign(signed.ID, "anna", ""))
 	old := w.end(w.run("2026-05-04", "2026-05-04"), items...)
 	wide := w.end(w.run("2026-05-04", "2026-05-05"), items...)
 	newest := w.end(w.run("2026-05-04", "2026-05-04"), items...)
@@ -198,6 +206,7 @@ func purgedRunsKeepTheirHead(w *World) {
 	}
 	total := 0
 	for n := 1; n > 0; total += n {
+		var err error
 		n, err = w.B.PurgeRuns(ctx, newest.ID+1)
 		w.Must(err)
 	}

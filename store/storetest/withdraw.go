@@ -7,25 +7,41 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/desk"
 	"creditonce/recon"
 	"creditonce/store"
 )
 
+// takeBack withdraws a statement at somebody's word, with the line in the audit log that belongs to it.
+func (w *World) takeBack(id recon.StatementID, by desk.PersonID, reason string) error {
+	q := desk.Query{Act: desk.Act{Kind: desk.ReconWithdraw, Subject: "recon"}, Now: w.Clock.Now()}
+	_, err := w.act(q, func(_ desk.Found, c *desk.Changes) {
+		c.Record.Person, c.Record.At, c.Record.Reason, c.TakesOut = by, q.Now, reason, uint64(id)
+	})
+	return err
+}
+
 // withdraw takes a statement back, which must be possible.
 func (w *World) withdraw(id recon.StatementID) recon.Imported {
 	w.T.Helper()
-	im, err := w.B.WithdrawStatement(w.T.Context(), id, "carl", "the unit was wrong", w.Clock.Now())
+	w.Must(w.takeBack(id, "carl", "the unit was wrong"))
+	list, err := w.B.Statements(w.T.Context(), recon.StatementQuery{Below: id + 1, Limit: 1})
 	w.Must(err)
-	return im
+	return list[0]
 }
 
-// notWithdrawn wants a withdrawal to be refused, and says why.
+// notWithdrawn wants a withdrawal to be refused, says why, and wants no line about it in the audit log.
 func (w *World) notWithdrawn(id recon.StatementID, code, says string) {
 	w.T.Helper()
-	_, err := w.B.WithdrawStatement(w.T.Context(), id, "carl", "the unit was wrong", w.Clock.Now())
+	before, err := w.B.NewestRecords(w.T.Context(), 0, 1)
+	w.Must(err)
+	err = w.takeBack(id, "carl", "the unit was wrong")
 	var refused *credit.RefusedError
 	if !errors.As(err, &refused) || refused.Code != code || !strings.Contains(refused.Error(), says) {
 		w.T.Errorf("withdraw statement %d: %v, want %s with %q", id, err, code, says)
+	}
+	if after, err := w.B.NewestRecords(w.T.Context(), 0, 1); err != nil || len(after) != len(before) || (len(after) > 0 && after[0].Seq != before[0].Seq) {
+		w.T.Errorf("the refused withdrawal left a record: %+v, %v", after, err)
 	}
 }
 
@@ -34,7 +50,7 @@ func withdrawnStatementsCountNowhere(w *World) {
 	ctx := w.T.Context()
 	id := w.Begin("d1")
 	w.Must(w.B.AddLines(ctx, id, []recon.Line{Settled("d1", 2, "p1", 50000), Settled("d1", 3, "p2", 60000)}))
-	_, err := w.B.WithdrawStatement(ctx, id, "carl", "too early", w.Clock.Now())
+	err := w.takeBack(id, "carl", "too early")
 	if !errors.Is(err, credit.ErrNotFound) {
 		w.T.Errorf("an import under way was withdrawn: %v", err)
 	}
@@ -46,7 +62,7 @@ func withdrawnStatementsCountNowhere(w *World) {
 		w.T.Errorf("open tasks %+v", w.OpenTasks())
 	}
 	for _, fault := range [][2]string{{"", "r"}, {"carl", ""}, {"carl", strings.Repeat("x", 1001)}} {
-		if _, err := w.B.WithdrawStatement(ctx, id, fault[0], fault[1], w.Clock.Now()); !errors.Is(err, credit.ErrInvalid) {
+		if err := w.takeBack(id, desk.PersonID(fault[0]), fault[1]); !errors.Is(err, credit.ErrInvalid) {
 			w.T.Errorf("withdrawn by %q because of %q: %v", fault[0], fault[1], err)
 		}
 	}
@@ -73,7 +89,7 @@ func withdrawnStatementsCountNowhere(w *World) {
 	if err != nil || len(list) != 3 || list[0].ID != again.ID || list[1].ID != kept.ID || list[2].ID != id || list[2].Withdrawn == nil || list[0].Withdrawn != nil {
 		w.T.Errorf("statements %+v, %v", list, err)
 	}
-	if _, err := w.B.WithdrawStatement(ctx, 99, "carl", "r", at); !errors.Is(err, credit.ErrNotFound) {
+	if err := w.takeBack(99, "carl", "r"); !errors.Is(err, credit.ErrNotFound) {
 		w.T.Errorf("a statement that is not there: %v", err)
 	}
 }
