@@ -97,6 +97,10 @@ func (c Class) Difference() bool {
 	}
 }
 
+// Rolled tells that what an item of the class adds is part of its roll-forward. A payout is none of the movements of one: what
+// is wrong with it changes nothing of what was settled.
+func (c Class) Rolled() bool { return c != PayoutDifference }
+
 // Key names one discrepancy across runs: at most one open task has it.
 type Key struct {
 	Class  Class  `json:"class"`
@@ -116,4 +120,12 @@ type Item struct {
 	Beside []credit.Amount `json:"beside,omitempty"`
 	At     time.Time       `json:"at"`  // UTC; the moment that puts it on a business day
 	Why    string          `json:"why"` // one sentence for a person: what differs, with both values
+}
+
+// Offs are all amounts that the item adds, one a currency; none when it adds nothing.
+func (i Item) Offs() []credit.Amount {
+	if !i.Off.IsSet() {
+		return nil
+	}
+	return append([]credit.Amount{i.Off}, i.Beside...)
 }

@@ -26,7 +26,7 @@ import (
 func Match(ctx context.Context, rules Rules, in *Sorted, emit func(Item) error) (Outcome, error) {
 	m := &matcher{
 		ctx: ctx, rules: rules, in: in, sink: emit, rolls: newRolls(rules), tolerance: limits(rules.Tolerance), rounding: limits(rules.Rounding),
-		payments: in.spool(), coded: in.spool(), dealt: in.spool(), batches: newBatches(in),
+		payments: in.spool(), coded: in.spool(), dealt: in.spool(), batches: newBatches(in), balances: newBalances(rules.Marks),
 		out: Outcome{Classes: map[Class]int{}, Actions: map[int]int{}, Asked: map[string]int{}}, counts: map[ClassCount]int{}, unseen: unseenRows{},
 	}
 	m.paymentPacker, m.codedPacker, m.dealtPacker = m.payments.packer(), m.coded.packer(), m.dealt.packer()
@@ -51,6 +51,7 @@ type matcher struct {
 	coded    *spool // lines without rows and rows without lines, by deposit code
 	dealt    *spool // what is told of deals beside the rows, by ticket
 	batches  *batches
+	balances *balances
 
 	paymentPacker, codedPacker, dealtPacker *packer
 
@@ -113,7 +114,7 @@ func (m *matcher) emit(item Item, off sums) error {
 		} else {
 			item.Beside = append(item.Beside, a)
 		}
-		if item.Key.Class != PayoutDifference {
+		if item.Key.Class.Rolled() {
 			m.rolls.list(item.Side, item.Provider, part)
 		}
 	}

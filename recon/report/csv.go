@@ -11,7 +11,7 @@ import (
 // CSV writes the run's items, one line for each of their records (statement line, credit row, deal), by RFC 4180 in UTF-8 with a header line.
 // Columns of amounts hold plain decimals and nothing else, with the currency in the column after. Every other column is text that no
 // spreadsheet runs as a formula: where it could, or where it would lose digits, it begins with an apostrophe. The amount of an item itself
-// ("off") stands in its first line only, so that the column adds up.
+// ("off") stands in one of its lines only, so that the column adds up to what the roll-forwards list; payout differences are in none of them.
 func CSV(w io.Writer, d Data) error {
 	loc, err := d.zone()
 	if err != nil {

@@ -8,26 +8,30 @@ import (
 	"creditonce/recon"
 )
 
-// entry is one line of the flat tables: one record of one item. An item without a record has one line all the same.
+// entry is one line of the flat tables: one record of one item. An item without a record has one line all the same, and one
+// that is off in more currencies than it has records a line for each.
 type entry struct {
-	data  *Data
-	loc   *time.Location
-	item  recon.Item
-	rec   record
-	first bool // of its item: only then the item's own amount stands in the line, so that a column adds up
-	task  Task
+	data *Data
+	loc  *time.Location
+	item recon.Item
+	rec  record
+	off  credit.Amount // the item's own: each of them stands in one line only, so that the column adds up
+	task Task
 }
 
 // entries gives the lines of one item.
 func entries(d *Data, loc *time.Location, item recon.Item) []entry {
-	list := records(item)
-	if len(list) == 0 {
-		list = []record{{}}
-	}
+	list, offs := records(item), item.Offs()
 	task, _ := d.task(item.Key)
-	out := make([]entry, len(list))
-	for i, r := range list {
-		out[i] = entry{data: d, loc: loc, item: item, rec: r, first: i == 0, task: task}
+	out := make([]entry, max(1, len(list), len(offs)))
+	for i := range out {
+		out[i] = entry{data: d, loc: loc, item: item, task: task}
+		if i < len(list) {
+			out[i].rec = list[i]
+		}
+		if i < len(offs) {
+			out[i].off = offs[i]
+		}
 	}
 	return out
 }
@@ -50,12 +54,7 @@ var columns = []column{
 	{head: "compared", width: 10, text: func(e entry) string { return string(e.item.Side) }},
 	{head: "provider", width: 16, text: func(e entry) string { return e.item.Provider }},
 	{head: "item", width: 34, text: func(e entry) string { return e.item.Key.Entity }},
-	{head: "off", width: 14, amount: func(e entry) credit.Amount {
-		if e.first {
-			return e.item.Off
-		}
-		return credit.Amount{}
-	}},
+	{head: "off", width: 14, amount: func(e entry) credit.Amount { return e.off }},
 	{head: "age_days", width: 9, text: func(e entry) string { return strconv.Itoa(age(e.item.At, e.data.Run.Started, e.loc)) }},
 	{head: "task", width: 8, text: func(e entry) string { return number(uint64(e.task.ID)) }},
 	{head: "task_state", width: 10, text: func(e entry) string { return e.task.State }},

@@ -60,20 +60,22 @@ func (g *gathered) take(item recon.Item, read time.Time, keep int) {
 		g.groups[class] = of
 	}
 	of.items++
-	of.off.add(absolute(item.Off))
+	for _, off := range item.Offs() {
+		of.off.add(absolute(off))
+		if class.Rolled() {
+			g.split(item, off)
+		}
+	}
 	if len(of.kept) < keep {
 		of.kept = append(of.kept, item)
 	}
 	if class.Difference() {
 		g.ageing[bucket(age(item.At, read, g.loc))]++
 	}
-	if item.Off.IsSet() {
-		g.split(item)
-	}
 }
 
-func (g *gathered) split(item recon.Item) {
-	key := rollKey{item.Side, item.Provider, item.Off.Currency()}
+func (g *gathered) split(item recon.Item, off credit.Amount) {
+	key := rollKey{item.Side, item.Provider, off.Currency()}
 	of := g.listed[key]
 	if of == nil {
 		of = &split{}
@@ -81,11 +83,11 @@ func (g *gathered) split(item recon.Item) {
 	}
 	switch {
 	case item.Key.Class == recon.Waiting:
-		of.waiting = plus(of.waiting, item.Off)
+		of.waiting = plus(of.waiting, off)
 	case item.Key.Class.Difference():
-		of.differences = plus(of.differences, item.Off)
+		of.differences = plus(of.differences, off)
 	default:
-		of.tolerance = plus(of.tolerance, item.Off)
+		of.tolerance = plus(of.tolerance, off)
 	}
 }
 

@@ -144,11 +144,7 @@ func (g *gathered) classLine(class recon.Class, o recon.Outcome) classLine {
 	line := classLine{Title: WordsOf(class).Title, Items: count(o.Classes[class]), Difference: class.Difference()}
 	if of := g.groups[class]; of != nil {
 		line.Anchor = string(class)
-		var amounts []string
-		for _, a := range of.off.list() {
-			amounts = append(amounts, money(a))
-		}
-		line.Off = strings.Join(amounts, ", ")
+		line.Off = moneys(of.off.list())
 	}
 	return line
 }
@@ -158,7 +154,7 @@ func (g *gathered) view(d Data, of *group) groupView {
 	out := groupView{Anchor: string(of.class), Title: w.Title, Means: w.Means, Do: w.Do, Items: of.items, More: of.items - len(of.kept)}
 	for _, item := range of.kept {
 		v := itemView{
-			Entity: clip(item.Key.Entity, pageText), Provider: provider(item.Provider), Off: money(item.Off), Why: clip(item.Why, 2*pageText),
+			Entity: clip(item.Key.Entity, pageText), Provider: provider(item.Provider), Off: moneys(item.Offs()), Why: clip(item.Why, 2*pageText),
 			Day: day(item.At, g.loc), At: both(item.At, g.loc), AtLines: apart(item.At, g.loc), Age: age(item.At, d.Run.Started, g.loc), Amount: money(mainAmount(item)),
 		}
 		if task, some := d.task(item.Key); some {

@@ -232,18 +232,19 @@ func texts(list []string) []outside {
 }
 
 type itemJSON struct {
-	Class       recon.Class   `json:"class"`
-	Difference  bool          `json:"difference"`
-	Entity      outside       `json:"entity"`
-	Side        recon.Side    `json:"side"`
-	Provider    outside       `json:"provider"`
-	BusinessDay string        `json:"business_day"`
-	At          time.Time     `json:"at"`
-	Age         int           `json:"age_days"`
-	Off         credit.Amount `json:"off"`
-	Why         outside       `json:"why"`
-	Task        *taskJSON     `json:"task"`
-	Records     []recordJSON  `json:"records"`
+	Class       recon.Class     `json:"class"`
+	Difference  bool            `json:"difference"`
+	Entity      outside         `json:"entity"`
+	Side        recon.Side      `json:"side"`
+	Provider    outside         `json:"provider"`
+	BusinessDay string          `json:"business_day"`
+	At          time.Time       `json:"at"`
+	Age         int             `json:"age_days"`
+	Off         credit.Amount   `json:"off"`
+	Beside      []credit.Amount `json:"beside,omitempty"`
+	Why         outside         `json:"why"`
+	Task        *taskJSON       `json:"task"`
+	Records     []recordJSON    `json:"records"`
 }
 
 type taskJSON struct {
@@ -277,7 +278,7 @@ type recordJSON struct {
 func newItem(d Data, loc *time.Location, item recon.Item) itemJSON {
 	out := itemJSON{
 		Class: item.Key.Class, Difference: item.Key.Class.Difference(), Entity: outside(item.Key.Entity), Side: item.Side, Provider: outside(item.Provider),
-		BusinessDay: day(item.At, loc), At: item.At.UTC(), Age: age(item.At, d.Run.Started, loc), Off: item.Off, Why: outside(item.Why), Records: []recordJSON{},
+		BusinessDay: day(item.At, loc), At: item.At.UTC(), Age: age(item.At, d.Run.Started, loc), Off: item.Off, Beside: item.Beside, Why: outside(item.Why), Records: []recordJSON{},
 	}
 	if t, some := d.task(item.Key); some {
 		out.Task = &taskJSON{strconv.FormatUint(uint64(t.ID), 10), outside(t.State), t.Opened.UTC()}

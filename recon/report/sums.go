@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
 
 	"creditonce/credit"
 )
@@ -75,4 +76,13 @@ func money(a credit.Amount) string {
 		return ""
 	}
 	return figure(a) + " " + a.Currency()
+}
+
+// moneys are amounts of several currencies; empty when there are none.
+func moneys(list []credit.Amount) string {
+	texts := make([]string, len(list))
+	for i, a := range list {
+		texts[i] = money(a)
+	}
+	return strings.Join(texts, ", ")
 }

@@ -213,8 +213,8 @@ func (t *terminal) group(d Data, of *group) {
 func (t *terminal) item(d Data, item recon.Item) {
 	t.line("")
 	head := clip(item.Key.Entity, pageText)
-	if item.Off.IsSet() {
-		head += "  " + money(item.Off)
+	if offs := item.Offs(); len(offs) > 0 {
+		head += "  " + moneys(offs)
 	}
 	if task, some := d.task(item.Key); some {
 		head += "  (" + taskText(task) + ")"
