@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -229,9 +230,13 @@ func (c *Client) Tasks(ctx context.Context, filter url.Values) (List[Task], erro
 	return get[List[Task]](ctx, c, filter, "/v1/tasks")
 }
 
-// Task reads one task with the records side by side.
-func (c *Client) Task(ctx context.Context, id string) (TaskDetail, error) {
-	return get[TaskDetail](ctx, c, nil, "/v1/tasks/%s", id)
+// Task reads one task with the records side by side; a difference of reconciliation also as text for so many columns, where they are not 0.
+func (c *Client) Task(ctx context.Context, id string, columns int) (TaskDetail, error) {
+	filter := url.Values{}
+	if columns > 0 {
+		filter.Set("columns", strconv.Itoa(columns))
+	}
+	return get[TaskDetail](ctx, c, filter, "/v1/tasks/%s", id)
 }
 
 // Accounts lists registered logins.

@@ -38,6 +38,8 @@ type Reconciliation interface {
 	// Report renders a run. It returns what the bytes are as soon as that is known to work, and write writes them.
 	Report(ctx context.Context, who desk.Actor, w ReportWish) (Rendered, error)
 	Sign(ctx context.Context, who desk.Actor, run recon.RunID, note string) (recon.Run, error)
+	// Difference is what the newest run that showed a difference showed of it; with columns also as text. nil where no run has it any more.
+	Difference(ctx context.Context, who desk.Actor, k recon.Key, columns int) (*Difference, error)
 }
 
 // ReportWish says which report: of a run by number, or of a business day; neither: of the newest run.

@@ -10,6 +10,7 @@ import (
 
 	"creditonce/credit"
 	"creditonce/internal/desk"
+	"creditonce/recon"
 )
 
 // route is one address: its pattern for http.ServeMux and what answers it. Every route is one question to the desk, or
@@ -264,12 +265,25 @@ func (s *Server) task(_ http.ResponseWriter, r *http.Request, who desk.Actor) (a
 	if err != nil {
 		return nil, err
 	}
+	columns := 0
+	if text := r.URL.Query().Get("columns"); text != "" {
+		if columns, err = strconv.Atoi(text); err != nil || columns < 1 || columns > mostColumns {
+			return nil, invalid("columns %q is no width between 1 and %d", text, mostColumns)
+		}
+	}
 	v, err := s.cfg.Desk.Task(r.Context(), who, id)
 	if err != nil {
 		return nil, missing(err, "task/%d", id)
 	}
-	return taskDetailOf(v, s.cfg.Now()), nil
+	out := taskDetailOf(v, s.cfg.Now())
+	if k, is := recon.KeyOfTask(v.Task); is && s.cfg.Recon != nil {
+		out.Difference, err = s.cfg.Recon.Difference(r.Context(), who, k, columns)
+	}
+	return out, err
 }
+
+// mostColumns is the widest terminal that text is made for.
+const mostColumns = 1000
 
 func (s *Server) proposal(_ http.ResponseWriter, r *http.Request, who desk.Actor) (any, error) {
 	id, err := numbered[desk.ProposalID](r)

@@ -1,6 +1,9 @@
 package admin
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // The records of the socket, as JSON. Ids, logins and tickets are text: 64 bits do not survive JavaScript and
 // spreadsheets. Times are UTC. A time that there is not is left out.
@@ -180,10 +183,24 @@ type Task struct {
 	Notes    []Note    `json:"notes,omitempty"`
 }
 
-// TaskDetail is a task with the credit that it is about.
+// TaskDetail is a task with what it is about.
 type TaskDetail struct {
-	Task   Task          `json:"task"`
-	Credit *CreditDetail `json:"credit,omitempty"`
+	Task       Task          `json:"task"`
+	Credit     *CreditDetail `json:"credit,omitempty"`
+	Difference *Difference   `json:"difference,omitempty"` // of a difference that reconciliation found
+}
+
+// Difference is what the newest run that showed a difference showed of it: the provider's lines, the credits and the deals, each brought to the
+// same fields.
+type Difference struct {
+	Run   string          `json:"run"`
+	First string          `json:"first"` // business days of the run
+	Last  string          `json:"last"`
+	Title string          `json:"title"`          // of the class, in a few words
+	Means string          `json:"means"`          // what the three lists say
+	Do    string          `json:"do"`             // what a person does about it
+	Item  json.RawMessage `json:"item"`           // as it stands in the run's report in JSON
+	Text  string          `json:"text,omitempty"` // all of it for a terminal; only where a width was asked for
 }
 
 // Record is one side of a discrepancy.

@@ -158,6 +158,19 @@ func TestReconcile_ThreeListsFromProviderStoreAndMT5(t *testing.T) {
 	if tasks := b.open(credit.TaskSettledWithoutCredit); len(tasks) != 1 || !strings.Contains(tasks[0].Entity, "pi_lost") {
 		t.Errorf("tasks about the lost payment: %+v", tasks)
 	}
+	wrong := b.open(credit.TaskWrongAmount)[0]
+	shown, err := b.Difference(t.Context(), person("ada"), recon.Key{Class: recon.WrongAmount, Entity: wrong.Entity}, 120)
+	if err != nil || shown == nil {
+		t.Fatalf("the task %+v shows %+v, %v", wrong, shown, err)
+	}
+	for _, want := range []string{"Wrong amount", "Provider", "Our row", "MT5", second, "21.00 USD", "20.00 USD", "deal/", "\u2260"} {
+		if !strings.Contains(shown.Text, want) {
+			t.Errorf("%q is not in\n%s", want, shown.Text)
+		}
+	}
+	if none, err := b.Difference(t.Context(), person("ada"), recon.Key{Class: recon.WrongAmount, Entity: "credit/99"}, 0); err != nil || none != nil {
+		t.Errorf("a difference that never was: %+v, %v", none, err)
+	}
 	again := b.compare()
 	if again.Digest == "" || again.Findings != run.Findings || len(b.open(credit.TaskWrongAmount)) != 1 {
 		t.Errorf("a second run found %d items where the first found %d", again.Findings, run.Findings)

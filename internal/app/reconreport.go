@@ -34,11 +34,7 @@ func (r *reconciliation) Report(ctx context.Context, who desk.Actor, wish admin.
 	if err != nil {
 		return admin.Rendered{}, err
 	}
-	data := report.Data{
-		Run: run, Environment: string(r.app.cfg.Environment), Demo: r.app.cfg.Demo, Items: r.items(ctx, run.ID),
-		Tasks: func(k recon.Key) (report.Task, bool) { return r.taskOf(ctx, k) },
-	}
-	return admin.Rendered{Run: run, ContentType: kind, Write: func(w io.Writer) error { return render(w, data) }}, nil
+	return admin.Rendered{Run: run, ContentType: kind, Write: func(w io.Writer) error { return render(w, r.data(ctx, run)) }}, nil
 }
 
 func renderer(format string) (render func(io.Writer, report.Data) error, contentType string, ok bool) {

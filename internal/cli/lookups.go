@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -187,13 +188,32 @@ func tasksCommand(p *Process) *cobra.Command {
 			return c.Tasks(cmd.Context(), q)
 		})
 	cmd := group("tasks", "What a person must look at: list, show, find, note, assign, close", listing,
-		shower(p, "show TASK", "Show a task with the records side by side", "show prints what does not agree, the records of all sides beside each other, and what to do next.",
-			"  creditonce tasks show 3", func(cmd *cobra.Command, c *admin.Client, id string) (admin.TaskDetail, error) {
-				return c.Task(cmd.Context(), numberOf(id, "task/"))
-			}, taskSheet),
+		showTaskCommand(p),
 		finder(p, "task", "tasks", "  creditonce tasks find pi_3Qx7RkB2"), noteCommand(p), assignCommand(p), closeTaskCommand(p))
 	cmd.Long = "A task is one thing that does not agree and that no rule may settle. Many close by themselves when it is settled."
 	cmd.Example = "  creditonce tasks list\n  creditonce tasks show 3\n  creditonce tasks note 3 --text 'asked the client for the receipt'"
+	return cmd
+}
+
+func showTaskCommand(p *Process) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show TASK", Short: "Show a task with the records side by side",
+		Long: "show prints what does not agree, the records of all sides beside each other, and what to do next. Of a difference that the\n" +
+			"reconciliation found these are the provider's lines, the credits and the deals of MT5, as its newest run saw them.",
+		Example: "  creditonce tasks show 3\n  creditonce tasks show 3 -o json", Args: args(cobra.ExactArgs(1)),
+	}
+	o := operatedOne(p, cmd)
+	cmd.RunE = o.run(func(cmd *cobra.Command, c *admin.Client, given []string) error {
+		columns := 0 // a program reads the records themselves
+		if o.output == outTable {
+			columns = cmp.Or(p.screen().columns, tableWidth)
+		}
+		v, err := c.Task(cmd.Context(), numberOf(given[0], "task/"), columns)
+		if err != nil {
+			return err
+		}
+		return show(o, v, taskSheet)
+	})
 	return cmd
 }
 

@@ -174,8 +174,10 @@ func taskSheet(w io.Writer, v admin.TaskDetail) error {
 	s.add("task", t.ID)
 	s.add("kind", t.Kind)
 	s.add("about", t.Subject)
-	s.add("what", t.Summary)
-	s.add("next", t.Next)
+	if v.Difference == nil { // which says both, in more words
+		s.add("what", t.Summary)
+		s.add("next", t.Next)
+	}
 	s.add("assigned to", t.Assigned)
 	s.addTime("opened", t.OpenedAt)
 	s.addTime("closed", t.ClosedAt)
@@ -184,7 +186,7 @@ func taskSheet(w io.Writer, v admin.TaskDetail) error {
 	if err := s.write(w, ""); err != nil {
 		return err
 	}
-	if err := sideBySide(w, t.Records); err != nil {
+	if err := taskRecords(w, v); err != nil {
 		return err
 	}
 	for _, n := range t.Notes {
@@ -196,6 +198,24 @@ func taskSheet(w io.Writer, v admin.TaskDetail) error {
 		return nil
 	}
 	return section(w, "credit (all of it: creditonce credits show "+v.Credit.Credit.ID+")", []admin.Credit{v.Credit.Credit}, creditColumns())
+}
+
+// taskRecords prints what does not agree.
+func taskRecords(w io.Writer, v admin.TaskDetail) error {
+	d := v.Difference
+	if d == nil {
+		return sideBySide(w, v.Task.Records)
+	}
+	days := d.First
+	if d.Last != d.First {
+		days += " to " + d.Last
+	}
+	lines := strings.Split(strings.TrimRight(d.Text, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = plain(l)
+	}
+	_, err := fmt.Fprintf(w, "\nas run %s of %s showed it (creditonce recon report --run %s)\n\n%s\n", d.Run, days, d.Run, strings.Join(lines, "\n"))
+	return err
 }
 
 // sideBySide prints the records of a task with equal names on one line, so that a difference meets the eye.
