@@ -61,6 +61,7 @@ const (
 	TaskReconIncomplete TaskKind = "recon_incomplete" // a run could not read a list; closes with the next complete run
 	TaskReconOverdue    TaskKind = "recon_overdue"    // no complete run for too long; closes with the next one
 	TaskReconMany       TaskKind = "recon_many"       // a run has more differences than get tasks; closes with the next complete one that has fewer
+	TaskReconChanged    TaskKind = "recon_changed"    // what a signed report counted is another sum now; closes when a run finds nothing changed in the newest signed one
 	TaskStatement       TaskKind = "statement"        // a statement has rows that a person must look at
 )
 
@@ -72,7 +73,7 @@ func TaskKinds() []TaskKind {
 		TaskRestored, TaskPull, TaskPullGap,
 		TaskDuplicateReference, TaskWrongLogin, TaskWrongAmount, TaskWrongCurrency, TaskFailedButDeal, TaskCancelledButDeal, TaskDealWithoutRow,
 		TaskDamagedReference, TaskDoneWithoutDeal, TaskSettledWithoutCredit, TaskDealWithoutReference, TaskReversalMissing, TaskCancelledNotRefunded,
-		TaskPayoutDifference, TaskLate, TaskReconIncomplete, TaskReconOverdue, TaskReconMany, TaskStatement,
+		TaskPayoutDifference, TaskLate, TaskReconIncomplete, TaskReconOverdue, TaskReconMany, TaskReconChanged, TaskStatement,
 	}
 }
 

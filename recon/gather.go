@@ -36,6 +36,7 @@ type gathered struct {
 	dir        string          // ours, under the runner's
 	tickets    map[dealAt]bool // of deals that are on rows
 	began      Began
+	before     []*before // earlier runs that this one is laid beside
 	rules      Rules
 }
 
@@ -91,6 +92,9 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 			g.close()
 		}
 	}()
+	if g.before, err = r.earlierRuns(ctx, *run); err != nil {
+		return nil, err
+	}
 	for _, p := range r.Providers {
 		source, err := r.settlements(ctx, p, run, g, progress)
 		if err != nil {
@@ -101,6 +105,7 @@ func (r *Runner) gather(ctx context.Context, run *Run, progress func(Progress)) 
 			g.rules.Delay[p.Provider.Label] = p.Delay
 		}
 		run.Sources = append(run.Sources, source)
+		g.rules.Marks = append(g.rules.Marks, g.marks(*run, p.Provider))
 	}
 	for _, label := range r.Unlisted {
 		run.Sources = append(run.Sources, Source{
@@ -163,9 +168,13 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *g
 			return out, err
 		}
 		for _, im := range page {
+			for _, b := range g.before {
+				b.saw(p.Provider.Label, im)
+			}
 			if below = im.ID; im.Withdrawn != nil {
 				continue
 			}
+			out.Newest = max(out.Newest, im.ID)
 			sum.Write([]byte(im.Statement.Digest))
 			out.Rows += im.Stored - im.Differing()
 			reaches = later(reaches, im.Reaches)
@@ -183,7 +192,7 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *g
 			break
 		}
 	}
-	out.Digest = hex.EncodeToString(sum.Sum(nil))
+	out.Digest, out.Reaches = hex.EncodeToString(sum.Sum(nil)), reaches
 	out.Notes = out.Notes[:min(len(out.Notes), mostShown)]
 	// A statement that ends within the last business day reaches it; how far it may lag is what the firm knows of its provider.
 	if limit := run.Until.Add(-p.Every); reaches.Before(limit) {

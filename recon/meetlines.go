@@ -82,6 +82,9 @@ func (m *matcher) meetPayment(g *group) error {
 			return err
 		}
 	}
+	for i := range g.rows {
+		m.balances.row(&g.rows[i])
+	}
 	if code := g.code(m); code != "" {
 		return m.putAside(g, code)
 	}
@@ -94,6 +97,7 @@ func (m *matcher) countLine(l *Line) error {
 		return nil
 	}
 	m.rolls.cost(l)
+	m.balances.line(l)
 	return m.batches.add(l)
 }
 

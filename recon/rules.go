@@ -27,6 +27,8 @@ type Rules struct {
 	PaysSince time.Time
 	// Tolerance is the largest difference of two amounts of a currency that still match; none: they must be equal.
 	Tolerance map[string]credit.Amount
+	// Marks are the moments at which the balances of providers are wanted.
+	Marks []Marked
 	// Rounding is the largest rest between a payout and the sum of its lines that is a rounding rest, by currency.
 	Rounding map[string]credit.Amount
 }
@@ -70,16 +72,18 @@ type Movement struct {
 
 // Outcome is what a comparison amounts to, beside its items.
 type Outcome struct {
-	Lines   int            `json:"lines"` // read, like the rows and deals
-	Rows    int            `json:"rows"`
-	Deals   int            `json:"deals"`
-	Classes map[Class]int  `json:"classes"`           // items of each class
-	Rolls   []Roll         `json:"rolls,omitempty"`   // sorted by side, provider, currency
-	Counts  []ClassCount   `json:"counts,omitempty"`  // the same items by provider; sorted by provider, and each provider's in the order of [Classes]
-	Costs   []Cost         `json:"costs,omitempty"`   // sorted by provider, currency
-	Unseen  []UnseenRows   `json:"unseen,omitempty"`  // rows that [Rules.Unseen] kept from being asked for their deals; by server and login
-	Asked   map[string]int `json:"asked,omitempty"`   // done rows whose deal was asked for, by the MT5 server's own name
-	Actions map[int]int    `json:"actions,omitempty"` // deals of each action (2 balance, 3 credit, 4 charge, 5 correction, 6 bonus); only 2 moves the balance
+	Lines   int           `json:"lines"` // read, like the rows and deals
+	Rows    int           `json:"rows"`
+	Deals   int           `json:"deals"`
+	Classes map[Class]int `json:"classes"`          // items of each class
+	Rolls   []Roll        `json:"rolls,omitempty"`  // sorted by side, provider, currency
+	Counts  []ClassCount  `json:"counts,omitempty"` // the same items by provider; sorted by provider, and each provider's in the order of [Classes]
+	Costs   []Cost        `json:"costs,omitempty"`  // sorted by provider, currency
+	// Balances are those that [Rules.Marks] ask for, of each currency in which anything moved; sorted by provider, currency, time.
+	Balances []Balance      `json:"balances,omitempty"`
+	Unseen   []UnseenRows   `json:"unseen,omitempty"`  // rows that [Rules.Unseen] kept from being asked for their deals; by server and login
+	Asked    map[string]int `json:"asked,omitempty"`   // done rows whose deal was asked for, by the MT5 server's own name
+	Actions  map[int]int    `json:"actions,omitempty"` // deals of each action (2 balance, 3 credit, 4 charge, 5 correction, 6 bonus); only 2 moves the balance
 }
 
 // ClassCount counts the items of one class of one provider. Items of no provider (deals that no row has) have an empty label.

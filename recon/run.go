@@ -41,6 +41,9 @@ type Source struct {
 	Reason   string    `json:"reason,omitempty"` // why it is not complete, and what to do
 	Notes    []string  `json:"notes,omitempty"`  // what a person should know although it is complete
 	From     time.Time `json:"from,omitzero"`    // UTC; from when on it is complete
+	Reaches  time.Time `json:"reaches,omitzero"` // UTC; of settlements, how far its statements reach
+	// Newest is the newest statement of a list of settlements.
+	Newest StatementID `json:"newest,omitzero"`
 	// Unseen are logins of which MT5 says that they do not exist, of those that a standing discrepancy is about: the run says nothing of it.
 	Unseen Numbers `json:"unseen,omitempty"`
 }
@@ -66,8 +69,10 @@ type Run struct {
 	Sources  []Source `json:"sources"` // settlements by label, rows, deals by label
 	Outcome  Outcome  `json:"outcome"`
 	Findings int      `json:"findings"` // items stored with the run: all but the plain matched ones
-	Accepted int      `json:"accepted"` // differences that a person has accepted as they are, by closing their tasks with a reason
-	Digest   string   `json:"digest"`   // SHA-256 over days, sources and items: equal for equal lists
+	// Earlier lays earlier reports beside what the lists say now. An incomplete run has none.
+	Earlier  []Earlier `json:"earlier,omitempty"`
+	Accepted int       `json:"accepted"` // differences that a person has accepted as they are, by closing their tasks with a reason
+	Digest   string    `json:"digest"`   // SHA-256 over days, sources and items: equal for equal lists
 
 	Started  time.Time `json:"started"`  // UTC
 	Finished time.Time `json:"finished"` // UTC

@@ -119,6 +119,11 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 		return Run{}, fmt.Errorf("run %d, compare: %w", run.ID, err)
 	}
 	tellUnseen(&run)
+	if run.State == RunComplete {
+		for _, b := range g.before {
+			run.Earlier = append(run.Earlier, b.besides(run))
+		}
+	}
 	run.Findings, run.Digest, run.Finished = kept.items, kept.digest(run), r.Now()
 	// Before the tasks: once they are open, these deals are known to be gone, and no later run would stop for them.
 	if reason := kept.massMismatch(run.Outcome.Asked); reason != "" && r.Halt != nil {
@@ -129,6 +134,9 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	progress(Progress{Step: "carry the tasks", Total: min(run.Differences(), MostCarried)})
 	if run.Accepted, err = r.carry(ctx, run, g.standing); err != nil {
 		return Run{}, fmt.Errorf("run %d, tasks: %w", run.ID, err)
+	}
+	if err := r.changedTask(ctx, run); err != nil { // before the run is there: the next one takes what stands in it as told
+		return Run{}, fmt.Errorf("run %d, task about signed reports: %w", run.ID, err)
 	}
 	if err := r.Book.FinishRun(ctx, run); err != nil {
 		return Run{}, fmt.Errorf("run %d, finish: %w", run.ID, err)
@@ -278,7 +286,7 @@ func (k *keeping) flush() error {
 func (k *keeping) digest(run Run) string {
 	sources := slices.Clone(run.Sources)
 	for i := range sources {
-		sources[i].Unseen = nil
+		sources[i].Unseen, sources[i].Newest = nil, 0
 	}
 	text, err := json.Marshal(struct {
 		First, Last Day

@@ -210,6 +210,9 @@ func (m *matcher) finish() error {
 		}
 		m.out.Costs = append(m.out.Costs, Cost{Provider: k.provider, Amount: a})
 	}
+	if m.out.Balances, err = m.balances.list(); err != nil {
+		return err
+	}
 	m.out.Unseen = m.unseen.list()
 	for c, items := range m.counts {
 		c.Items = items
