@@ -86,6 +86,7 @@ const (
 	killedB13
 	killedB14
 	killedB15
+	killedB16
 	sometimesCount
 )
 
@@ -102,7 +103,7 @@ var sometimesNames = [...]string{
 	"older backup put back by hand", "store in doubt", "claims waited for the quarantine after a start", "instance on a copy",
 	"backup restored by the command", "store taken over", "row freed after a restore", "a deal recorded as deleted", "bank wire entered", "webhook replayed",
 	"killed at B01", "killed at B02", "killed at B03", "killed at B04", "killed at B05", "killed at B06", "killed at B07", "killed at B08",
-	"killed at B09", "killed at B10", "killed at B11", "killed at B12", "killed at B13", "killed at B14", "killed at B15",
+	"killed at B09", "killed at B10", "killed at B11", "killed at B12", "killed at B13", "killed at B14", "killed at B15", "killed at B16",
 }
 
 // rareOnes take several faults at once: only a long run must show them.
