@@ -9,8 +9,9 @@ import (
 // Freeing is a row that was held until the release after a restore, with its surroundings, read in one snapshot.
 type Freeing struct {
 	Dossier
-	DayTotal Amount // of its login in the UTC day of the decision: rows that became pending; unset: none
-	Further  []ID   // other rows that joined its deposit
+	DayTotal Amount   // of its login in the UTC day of the decision: rows that became pending; unset: none
+	Further  []ID     // other rows that joined its deposit
+	Around   []Credit // see [IntakeFound]
 }
 
 // waitsForRelease tells that the row was born after a restore and is held until its release: it is older than nothing.
@@ -36,7 +37,7 @@ func FreeRow(f Freeing, rules IntakeRules) (Decision, error) {
 		if f.Deposit == nil {
 			return Decision{}, fmt.Errorf("free credit %d: its deposit is missing: %w", row.ID, ErrInvalid)
 		}
-		j := joining{settings: f.Settings, rules: rules, account: f.Account, dayTotal: f.DayTotal, taken: &Amount{}}
+		j := joining{settings: f.Settings, rules: rules, account: f.Account, dayTotal: f.DayTotal, taken: &Amount{}, around: f.Around}
 		holds = withHolds(holds, j.checks(row, *f.Deposit)...)
 		if len(f.Further) > 0 {
 			holds = withHolds(holds, HoldSecondPart) // the gap brought another payment of it

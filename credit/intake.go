@@ -33,13 +33,14 @@ type IntakeNeeds struct {
 	Account    string
 	Payment    string // empty: no rows
 	Code       string // empty: no deposit
+	PaidAt     time.Time
 }
 
 // Needs lists what a decision about the event must be shown.
 func (e Event) Needs() IntakeNeeds {
 	return IntakeNeeds{
 		Provider: e.Provider, MessageKey: e.MessageKey, Digest: e.Digest,
-		Kind: e.Kind, Account: e.Account, Payment: e.Facts.Payment, Code: e.Facts.Code,
+		Kind: e.Kind, Account: e.Account, Payment: e.Facts.Payment, Code: e.Facts.Code, PaidAt: e.Facts.OccurredAt,
 	}
 }
 
@@ -55,6 +56,8 @@ type IntakeFound struct {
 	Deposit   *Deposit
 	Account   *Account // of the deposit's login
 	DayTotal  Amount   // of the deposit's login in the UTC day of Now: rows that became pending; unset: none
+	Around    []Credit // of the deposit's login: rows that became pending since [EnteredSlack] before the payment; of one that people enter, since [TwiceSlack]
+	Entered   []Credit // rows that people entered with the payment's id as the bank's reference, see [BankKey]
 }
 
 // RowChange is one row as it was and as it is to be, with its new history.
@@ -279,6 +282,9 @@ func (in *intake) birthHolds(row Credit) []Hold {
 	if in.found.Reversed {
 		holds = append(holds, HoldReversal)
 	}
+	if slices.ContainsFunc(in.found.Entered, func(o Credit) bool { return o.State != Cancelled }) {
+		holds = append(holds, HoldEnteredTwice)
+	}
 	return holds
 }
 
@@ -379,7 +385,7 @@ func (in *intake) reversed() error {
 func (in *intake) joining() *joining {
 	return &joining{
 		settings: in.found.Settings, rules: in.rules, account: in.found.Account,
-		dayTotal: in.found.DayTotal, taken: &in.taken, deposit: in.out.Deposit,
+		dayTotal: in.found.DayTotal, taken: &in.taken, deposit: in.out.Deposit, around: in.found.Around,
 	}
 }
 

@@ -10,6 +10,7 @@ type joining struct {
 	dayTotal Amount
 	taken    *Amount
 	deposit  *Deposit // as changed earlier in the same transaction; nil where untouched
+	around   []Credit // rows of the login that may be the payment by another way
 }
 
 // checks returns the reasons to hold the row once the deposit has joined. The order does not matter.
@@ -36,6 +37,7 @@ func (j *joining) checks(row Credit, d Deposit) []Hold {
 	add(j.account != nil && (j.account.Currency != d.Credited.Currency() || j.account.Digits != d.Credited.Exponent()), HoldAccount)
 	add(len(j.rules.Servers) > 0 && !slices.Contains(j.rules.Servers, d.Server), HoldServer)
 	add(j.overLimit(d.Credited), HoldLimit)
+	add(enteredTwice(row, d.Credited, j.around), HoldEnteredTwice)
 	return holds
 }
 

@@ -54,6 +54,7 @@ type ManualFound struct {
 	Intake   IntakeFound // with the account and the day's total of the login
 	Existing *Deposit    // with the code
 	SameBank []Credit    // rows of earlier manual deposits with the bank's reference, see [BankKey]
+	Paid     []Credit    // rows of a provider's payment whose id is given as the bank's reference
 }
 
 // ManualNeeds lists what a decision about the deposit must be shown, as for any event.
@@ -78,6 +79,11 @@ func TakeManual(m Manual, p People, found ManualFound, rules DepositRules) (Chan
 	for _, row := range found.SameBank {
 		if row.State != Cancelled {
 			return Changes{}, Refuse("bank_reference_known", "credit %d (%s) has the bank reference %q already, or differs from it in spaces, signs or case alone", row.ID, row.State, clip(m.Bank))
+		}
+	}
+	for _, row := range found.Paid {
+		if row.State != Cancelled {
+			return Changes{}, Refuse("payment_known", "the bank reference %q is the payment of credit %d (%s): it is not entered a second time", clip(m.Bank), row.ID, row.State)
 		}
 	}
 	d := Deposit{

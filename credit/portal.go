@@ -56,6 +56,7 @@ type DepositFound struct {
 	Waiting  []Credit    // held rows that wait for the code, earliest payment first
 	Reversed map[ID]bool // waiting rows whose payment has a known refund or dispute
 	DayTotal Amount
+	Around   []Credit // see [IntakeFound], for the earliest payment that waits
 }
 
 // DepositOutcome is a decided deposit.
@@ -108,7 +109,7 @@ func OpenDeposit(n NewDeposit, found DepositFound, rules DepositRules) (DepositO
 func takeWaiting(d Deposit, found DepositFound, rules IntakeRules) (Changes, *Credit, error) {
 	in := intake{
 		actor: "api/" + d.Owner,
-		found: IntakeFound{Settings: found.Settings, Account: found.Account, DayTotal: found.DayTotal},
+		found: IntakeFound{Settings: found.Settings, Account: found.Account, DayTotal: found.DayTotal, Around: found.Around},
 		rules: rules,
 	}
 	in.out.Deposit = &d

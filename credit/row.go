@@ -18,6 +18,7 @@ const (
 	HoldClosed       Hold = "closed"        // paid after the portal closed the deposit
 	HoldProvider     Hold = "provider"      // from a provider that the deposit does not name
 	HoldSecondPart   Hold = "second_part"   // the deposit has taken another part already
+	HoldEnteredTwice Hold = "entered_twice" // people may have entered what the provider tells, or the other way round
 	HoldAmount       Hold = "amount"        // received is not what the deposit says
 	HoldCurrency     Hold = "currency"      // received in another currency
 	HoldOwnership    Hold = "ownership"     // the login does not belong to the deposit's client (any more)

@@ -37,7 +37,7 @@ func EntityParts(entity string) (kind string, parts []string) {
 
 // whatNext tells a person what to do about a difference. Reconciliation does none of it.
 var whatNext = map[Class]string{
-	SettledWithoutCredit: "look the payment up at the provider and in the store; let the pull find it or enter it with deposit manual (two people)",
+	SettledWithoutCredit: "look the payment up at the provider and in the store; have the provider send it again; enter it with deposit manual (two people), its id as bank reference, only when it cannot",
 	DoneWithoutDeal:      "look at the login in the MT5 manager: was the deal deleted, or the server restored? Put it right there",
 	DealWithoutRow:       "find out who made the deal: a restored store or another instance does; correct it at MT5",
 	DuplicateReference:   "the login was credited more than once: take back what is too much at MT5",

@@ -67,8 +67,8 @@ func findIntake(w *writer, n credit.IntakeNeeds, now time.Time) (f credit.Intake
 		}
 		f.Reversed = isReversed(tx, n.Kind, n.Account, n.Payment)
 	}
-	if n.Code == "" {
-		return f, nil
+	if f.Entered, err = enteredAs(tx, n); err != nil || n.Code == "" {
+		return f, err
 	}
 	d, err := deposits.find(tx, depositByCode, key(nil).text(n.Code))
 	if err != nil || d == nil {
@@ -78,8 +78,11 @@ func findIntake(w *writer, n credit.IntakeNeeds, now time.Time) (f credit.Intake
 	if f.Account, err = accounts.get(tx, loginKey(d.Deposit.Server, d.Deposit.Login)); err != nil {
 		return f, err
 	}
-	f.DayTotal, err = dayTotal(tx, d.Deposit.Server, d.Deposit.Login, d.Deposit.Credited, now)
-	return f, err
+	if f.Around, err = pendingSince(tx, d.Deposit.Server, d.Deposit.Login, n.PaidAt.Add(-credit.EnteredSlack), now); err != nil {
+		return f, err
+	}
+	f.DayTotal = dayTotal(f.Around, d.Deposit.Credited, now)
+	return f, nil
 }
 
 // rowsOf lists the rows of a payment by part.
@@ -108,22 +111,56 @@ func isReversed(tx *bolt.Tx, kind, account, payment string) bool {
 	return k != nil && bytes.HasPrefix(k, prefix)
 }
 
-// dayTotal sums what counts in the login's limit of the UTC day of now. Where an amount cannot be added to what
-// is to be credited (the account changed its currency today), that amount is the answer: the domain cannot add
-// it either, and holds the row rather than letting it through unmeasured.
-func dayTotal(tx *bolt.Tx, server string, login uint64, like credit.Amount, now time.Time) (credit.Amount, error) {
+// farthest is how many days a payment may be late and still be compared with what people entered since.
+const farthest = 92
+
+const day = 24 * time.Hour
+
+// pendingSince lists the rows of a login that became pending in the UTC days from since to now, oldest day first: of a
+// payment just made the day of now, which the day's limit needs anyway.
+func pendingSince(tx *bolt.Tx, server string, login uint64, since, now time.Time) ([]credit.Credit, error) {
+	if earliest := now.Add(-farthest * day); since.Before(earliest) {
+		since = earliest
+	}
+	if since.After(now) {
+		since = now // a provider's clock may be ahead
+	}
+	var out []credit.Credit
+	for at := since.UTC().Truncate(day); !at.After(now); at = at.Add(day) {
+		rows, err := credits.list(tx, creditDay, dayKey(server, login, at), 0)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// enteredAs lists the rows that people entered with a payment's id as the bank's reference.
+func enteredAs(tx *bolt.Tx, n credit.IntakeNeeds) ([]credit.Credit, error) {
+	if n.Provider == credit.ManualProvider || credit.BankKey(n.Payment) == "" {
+		return nil, nil
+	}
+	return rowsOfBank(tx, n.Payment)
+}
+
+// dayTotal sums what counts in the login's limit of the UTC day of now, of rows that became pending. Where an amount cannot
+// be added to what is to be credited (the account changed its currency today), that amount is the answer: the domain cannot
+// add it either, and holds the row rather than letting it through unmeasured.
+func dayTotal(rows []credit.Credit, like credit.Amount, now time.Time) credit.Amount {
 	var total credit.Amount
-	rows, err := credits.list(tx, creditDay, dayKey(server, login, now), 0)
-	if err != nil {
-		return total, err
-	}
 	for _, row := range rows {
+		if !row.PendingAt.Truncate(day).Equal(now.UTC().Truncate(day)) {
+			continue
+		}
 		if _, err := row.Amount.Add(like); err != nil {
-			return row.Amount, nil //nolint:nilerr // see above: the domain meets the same error
+			return row.Amount
 		}
-		if total, err = total.Add(row.Amount); err != nil {
-			return row.Amount, nil //nolint:nilerr // see above: the domain meets the same error
+		sum, err := total.Add(row.Amount)
+		if err != nil {
+			return row.Amount
 		}
+		total = sum
 	}
-	return total, nil
+	return total
 }

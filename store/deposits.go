@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -89,8 +90,15 @@ func findDeposit(tx *bolt.Tx, n credit.NewDeposit, rules credit.DepositRules) (f
 	for _, row := range f.Waiting {
 		f.Reversed[row.ID] = isReversed(tx, row.Unit.ProviderKind, row.Unit.Account, row.Unit.Payment)
 	}
-	f.DayTotal, err = dayTotal(tx, d.Server, d.Login, d.Credited, rules.Now)
-	return f, err
+	since := rules.Now
+	if len(f.Waiting) > 0 {
+		since = slices.MinFunc(f.Waiting, func(a, b credit.Credit) int { return a.PaidAt.Compare(b.PaidAt) }).PaidAt.Add(-credit.EnteredSlack)
+	}
+	if f.Around, err = pendingSince(tx, d.Server, d.Login, since, rules.Now); err != nil {
+		return f, err
+	}
+	f.DayTotal = dayTotal(f.Around, d.Credited, rules.Now)
+	return f, nil
 }
 
 // CloseDeposit closes a deposit with credit.CloseDeposit in one transaction and returns it as it then stands. by is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -148,9 +149,11 @@ func findRow(w *writer, q desk.Query, act desk.Act, id credit.ID, f *desk.Found)
 	if d.Row.Login == 0 {
 		return nil
 	}
-	if f.DayTotal, err = dayTotal(w.tx, d.Row.Server, d.Row.Login, d.Row.Amount, q.Now); err != nil {
+	today, err := pendingSince(w.tx, d.Row.Server, d.Row.Login, q.Now, q.Now)
+	if err != nil {
 		return err
 	}
+	f.DayTotal = dayTotal(today, d.Row.Amount, q.Now)
 	return findHolder(w.tx, d.Row.Identity, act.Ticket(), f)
 }
 
@@ -195,11 +198,32 @@ func findManual(w *writer, q desk.Query) (*credit.ManualFound, error) {
 	if f.Intake.Account, err = accounts.get(w.tx, loginKey(m.Server, m.Login)); err != nil {
 		return nil, err
 	}
-	if f.Intake.DayTotal, err = dayTotal(w.tx, m.Server, m.Login, m.Amount, q.Now); err != nil {
+	if f.Intake.Around, err = pendingSince(w.tx, m.Server, m.Login, m.ReceivedAt.Add(-credit.TwiceSlack), q.Now); err != nil {
+		return nil, err
+	}
+	f.Intake.DayTotal = dayTotal(f.Intake.Around, m.Amount, q.Now)
+	if f.Paid, err = rowsPaidAs(w.tx, f.Intake.Settings, m.Bank); err != nil {
 		return nil, err
 	}
 	f.SameBank, err = rowsOfBank(w.tx, m.Bank)
 	return &f, err
+}
+
+// rowsPaidAs lists the rows of any provider's payment with the id.
+func rowsPaidAs(tx *bolt.Tx, s credit.Settings, payment string) ([]credit.Credit, error) {
+	var out []credit.Credit
+	for _, p := range s.Pins {
+		if !strings.HasPrefix(p.Name, "provider/") {
+			continue
+		}
+		kind, account, _ := strings.Cut(p.Value, " ")
+		rows, err := rowsOf(tx, kind, account, payment)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
 }
 
 // rowsOfBank lists the rows of deposits that people entered with the bank's reference.

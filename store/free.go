@@ -36,8 +36,11 @@ func readFreeing(w *writer, id credit.ID, rules credit.IntakeRules) (f credit.Fr
 		return f, err
 	}
 	f.Further = furtherOf(w.tx, f.Row)
-	f.DayTotal, err = dayTotal(w.tx, f.Row.Server, f.Row.Login, f.Row.Amount, rules.Now)
-	return f, err
+	if f.Around, err = pendingSince(w.tx, f.Row.Server, f.Row.Login, f.Row.PaidAt.Add(-credit.EnteredSlack), rules.Now); err != nil {
+		return f, err
+	}
+	f.DayTotal = dayTotal(f.Around, f.Row.Amount, rules.Now)
+	return f, nil
 }
 
 // furtherOf lists the other rows that joined the row's deposit after the one that took it.

@@ -149,6 +149,8 @@ func holdText(h credit.Hold) string {
 		return "it came from a provider that the deposit does not name"
 	case credit.HoldSecondPart:
 		return "another payment has taken the deposit already"
+	case credit.HoldEnteredTwice:
+		return "people may have entered the payment by hand as well"
 	case credit.HoldAmount:
 		return "the amount received is not the deposit's"
 	case credit.HoldCurrency:

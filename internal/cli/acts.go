@@ -236,7 +236,8 @@ func depositCommand(p *Process) *cobra.Command {
 		use:   "manual --client C --server S --login N --amount A --currency X --bank-reference R --received-at T --reason WHY",
 		short: "Enter a bank wire (two people)", reasoned: true,
 		long: "manual enters money that came by bank wire. After the second person it is a credit like any other: checked, looked up,\n" +
-			"called once. Give the bank's own reference: a second wire with the same reference, in any spelling, is refused.",
+			"called once. Give the bank's own reference: a second wire with the same reference, in any spelling, is refused.\n" +
+			"For a payment that a provider can no longer tell about, give the payment's id: should it come after all, it is held.",
 		example: "  creditonce deposit manual --client client-42 --server main --login 500123 --amount 500.00 --currency USD \\\n" +
 			"    --bank-reference F-20261130-17 --received-at 2026-11-30T09:15:00Z --reason wire",
 		flags: func(cmd *cobra.Command) {

@@ -1,0 +1,35 @@
+package credit
+
+import (
+	"slices"
+	"time"
+)
+
+// A payment may reach the store twice by two ways that know nothing of each other: people enter what a lost webhook never
+// told, and the webhook comes after all, from a retry, a pull or a replay. The two have different units, so no unique key
+// stands between them; what both are about does: the login, the amount and the time.
+
+const (
+	// TwiceSlack is how far apart the two may say that the money moved: people write the bank's or the settlement's day.
+	TwiceSlack = 3 * 24 * time.Hour
+	// EnteredSlack is how much earlier than the payment, by the provider's clock, people can have entered it.
+	EnteredSlack = time.Hour
+)
+
+// enteredTwice tells whether one of the rows, which the row knows nothing of, may be the same payment by the other way.
+func enteredTwice(row Credit, credited Amount, others []Credit) bool {
+	return slices.ContainsFunc(others, func(o Credit) bool {
+		if o.ID == row.ID || o.State == Cancelled || o.State == Failed || !o.Amount.Equal(credited) {
+			return false
+		}
+		switch hand, other := row.Provider == ManualProvider, o.Provider == ManualProvider; {
+		case hand == other:
+			return false // what came twice by one way is told apart by its keys
+		case hand:
+			apart := row.PaidAt.Sub(o.PaidAt)
+			return apart <= TwiceSlack && apart >= -TwiceSlack
+		default:
+			return !o.PendingAt.Before(row.PaidAt.Add(-EnteredSlack))
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package desk_test
+
+import (
+	"testing"
+	"time"
+
+	"creditonce/credit"
+	"creditonce/internal/desk"
+	"creditonce/store/storetest"
+)
+
+// providerTells is a payment that the provider tells of a deposit of the login, made at the time.
+func (f *firm) providerTells(payment string, minor int64, at time.Time) credit.Credit {
+	f.t.Helper()
+	code := "the-code-of-the-payment-" + payment
+	f.Deposit(code, login, minor)
+	facts := storetest.Paid(payment, "", code, minor)
+	facts.OccurredAt = at
+	return f.Row(f.Accept(f.Event(facts)).Rows[0].After.ID)
+}
+
+// People enter what a lost webhook never told, and the webhook comes after all: the client is paid once.
+func TestManual_PaymentThatTheProviderTellsLaterIsHeld(t *testing.T) {
+	t.Parallel()
+	f := newFirm(t).staff()
+	paidAt := f.Clock.Now()
+	f.Clock.Move(48 * time.Hour)
+	out := f.two("mia", "carl", f.subject(desk.ManualPay))
+	f.Work(2)
+	f.InState(out.Rows[0].ID, credit.Done)
+	f.Clock.Move(24 * time.Hour)
+	row := f.providerTells("late", 25000, paidAt)
+	if row.State != credit.Held || !row.HasHold(credit.HoldEnteredTwice) {
+		t.Fatalf("row %+v", row)
+	}
+	if other := f.providerTells("other", 25001, paidAt); other.State != credit.Pending {
+		t.Errorf("another amount: %+v", other)
+	}
+	if later := f.providerTells("later", 25000, f.Clock.Now()); later.State != credit.Pending {
+		t.Errorf("paid a day after the wire was entered: %+v", later)
+	}
+	f.two("mia", "carl", on(desk.Release, row.ID)) // people know better
+	f.InState(row.ID, credit.Pending)
+}
+
+// The payment may come before its deposit is known.
+func TestManual_PaymentWhoseDepositComesLaterIsHeld(t *testing.T) {
+	t.Parallel()
+	f := newFirm(t).staff()
+	facts := storetest.Paid("early", "", "code-for-payment-early-1", 25000)
+	id := f.Accept(f.Event(facts)).Rows[0].After.ID
+	f.two("mia", "carl", f.subject(desk.ManualPay))
+	f.Deposit("code-for-payment-early-1", login, 25000)
+	if row := f.Row(id); row.State != credit.Held || !row.HasHold(credit.HoldEnteredTwice) {
+		t.Errorf("row %+v", row)
+	}
+}
+
+// The id of the payment as the bank's reference says it outright, whatever the amount, and however it is written.
+func TestManual_PaymentGivenAsTheBankReferenceIsHeld(t *testing.T) {
+	t.Parallel()
+	f := newFirm(t).staff()
+	act := f.subject(desk.ManualPay)
+	act.Params["bank_reference"] = "PI 77"
+	f.two("mia", "carl", act)
+	f.Clock.Move(40 * 24 * time.Hour)
+	if row := f.providerTells("pi-77", 24000, f.Clock.Now()); row.State != credit.Held || !row.HasHold(credit.HoldEnteredTwice) {
+		t.Errorf("row %+v", row)
+	}
+}
+
+func TestManual_PaymentThatTheProviderToldIsNotEnteredAgain(t *testing.T) {
+	t.Parallel()
+	f := newFirm(t).staff()
+	f.settled(func(s credit.Settings) credit.Settings {
+		s.Pins = []credit.Pin{{Name: "provider/" + storetest.Provider, Value: "psp " + storetest.Merchant}}
+		return s
+	})
+	act := f.subject(desk.ManualPay)
+	f.providerTells("pi-78", 25000, f.Clock.Now().Add(-time.Hour))
+	act.Params["bank_reference"] = "pi-78"
+	_, err := f.svc.Submit(t.Context(), by("mia"), act, "r")
+	f.refused(err, "payment_known")
+	act.Params["bank_reference"] = "something else"
+	out := f.two("mia", "carl", act)
+	if row := f.Row(out.Rows[0].ID); row.State != credit.Held || !row.HasHold(credit.HoldEnteredTwice) {
+		t.Errorf("a wire of the same amount within three days: %+v", row)
+	}
+	act = f.subject(desk.ManualPay)
+	f.Clock.Move(4 * 24 * time.Hour)
+	act.Params["received_at"] = f.Clock.Now().Format(time.RFC3339)
+	if out := f.two("mia", "carl", act); out.Rows[0].State != credit.Pending {
+		t.Errorf("a wire of four days later: %+v", out.Rows[0])
+	}
+}
