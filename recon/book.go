@@ -32,6 +32,14 @@ type Imported struct {
 // Differing is how many lines an earlier statement has with other facts. A store from before they were counted has the list alone.
 func (im Imported) Differing() int { return max(im.Contradicting, len(im.Conflicts)) }
 
+// ends is the moment before which the statement has what was settled: the end that it states, else just behind its newest line.
+func (im Imported) ends() time.Time {
+	if im.Reaches.IsZero() || im.Reaches.Equal(im.Statement.Until) {
+		return im.Reaches
+	}
+	return im.Reaches.Add(time.Nanosecond)
+}
+
 // Conflict is a line whose natural key is stored already with other facts: both are kept, and a person is asked.
 type Conflict struct {
 	Row     int    `json:"row"`     // of the statement

@@ -145,7 +145,7 @@ func (b *before) saw(label string, im Imported) {
 		}
 		known := im.ID <= s.Newest
 		switch w := im.Withdrawn; {
-		case w != nil && known && w.At.After(b.run.Started):
+		case w != nil && known && !w.At.Before(b.run.Started):
 			b.why[label] = append(b.why[label], fmt.Sprintf("%s (statement %d) was withdrawn by %s", im.Statement.Name, im.ID, w.By))
 		case w != nil || known || im.Stored == im.Differing():
 		case im.Reaches.After(s.Reaches):

@@ -177,7 +177,7 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *g
 			out.Newest = max(out.Newest, im.ID)
 			sum.Write([]byte(im.Statement.Digest))
 			out.Rows += im.Stored - im.Differing()
-			reaches = later(reaches, im.Reaches)
+			reaches, out.Reaches = later(reaches, im.Reaches), later(out.Reaches, im.ends())
 			out.Notes = append(out.Notes, notesOn(im)...)
 			roundingOf(im.Statement, g.rules.Rounding)
 			g.listed = append(g.listed, im.ID)
@@ -192,7 +192,7 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *g
 			break
 		}
 	}
-	out.Digest, out.Reaches = hex.EncodeToString(sum.Sum(nil)), reaches
+	out.Digest = hex.EncodeToString(sum.Sum(nil))
 	out.Notes = out.Notes[:min(len(out.Notes), mostShown)]
 	// A statement that ends within the last business day reaches it; how far it may lag is what the firm knows of its provider.
 	if limit := run.Until.Add(-p.Every); reaches.Before(limit) {

@@ -41,7 +41,7 @@ type Source struct {
 	Reason   string    `json:"reason,omitempty"` // why it is not complete, and what to do
 	Notes    []string  `json:"notes,omitempty"`  // what a person should know although it is complete
 	From     time.Time `json:"from,omitzero"`    // UTC; from when on it is complete
-	Reaches  time.Time `json:"reaches,omitzero"` // UTC; of settlements, how far its statements reach
+	Reaches  time.Time `json:"reaches,omitzero"` // UTC; of settlements: its statements have what was settled before it
 	// Newest is the newest statement of a list of settlements.
 	Newest StatementID `json:"newest,omitzero"`
 	// Unseen are logins of which MT5 says that they do not exist, of those that a standing discrepancy is about: the run says nothing of it.
