@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,6 +39,7 @@ type askedLogin struct {
 	state  loginState
 	tries  int
 	denied int    // times that MT5 said that it does not exist
+	gone   uint64 // the newest known deal, which MT5 denied when asked for it; 0: it was not, or it did not
 	reason string // why the last try gave no answer; empty: it did, or there was none
 	said   string // the newest of the reasons
 }
@@ -208,8 +210,18 @@ func (l *dealListing) take(ctx context.Context, a *askedLogin) error {
 	a.said = a.reason
 	// A session that met something odd may be of no use for the next login, and whether it is the login or the server decides whether one is asked.
 	l.s.Drop("the deals of a login could not be read")
-	l.reach(ctx)
+	if l.reach(ctx) && a.anchor != nil {
+		l.askAnchor(ctx, a)
+	}
 	return nil
+}
+
+// askAnchor sees whether the deal that a look of the login rests on is there at all. A dealer may have deleted it, and a server that was put
+// back has lost the newest deal of each login first: just then the rest must be read, or nobody would be told what is gone.
+func (l *dealListing) askAnchor(ctx context.Context, a *askedLogin) {
+	if _, err := l.s.Deal(ctx, a.anchor.Ticket); errors.Is(err, credit.ErrNotFound) {
+		a.gone, a.anchor = a.anchor.Ticket, nil
+	}
 }
 
 // give emits a login's deals in the window.

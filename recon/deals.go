@@ -18,6 +18,8 @@ type DealSession interface {
 	Ready(ctx context.Context) error
 	// Look reads every balance deal of a login, or says why the answer is not complete (design §7).
 	Look(ctx context.Context, q credit.LookQuery) credit.Sighting
+	// Deal asks for one deal; credit.ErrNotFound is MT5's word that there is none.
+	Deal(ctx context.Context, ticket uint64) (credit.Deal, error)
 	// Logins lists the logins of group masks, whole or with an error.
 	Logins(ctx context.Context, masks []string) ([]uint64, error)
 	// Drop resets the connection; the next call makes another.
@@ -94,7 +96,8 @@ func (l DealList) Source() Source {
 // with the others meanwhile, so that the result names everything that could not be read. A server that cannot be reached ends it, and 20
 // logins in a row that give no answer end one pass over them.
 //
-// A login of which MT5 says twice that it does not exist has no deals, and is noted. Anything else without a complete answer makes the list
+// A login of which MT5 says twice that it does not exist has no deals, and is noted. So is one whose newest known deal is gone: what a deleted
+// deal proves no more, another one must prove, as on a login of which nothing is known. Anything else without a complete answer makes the list
 // incomplete; that is no error. Errors are what emit returned, as it is, the end of ctx, and [credit.ErrInvalid] for a query that asks for
 // nothing; the list then is not complete.
 func ReadDeals(ctx context.Context, s DealSession, q DealQuery, emit func(Deal) error) (DealList, error) {
@@ -133,6 +136,7 @@ func (l *dealListing) conclude() {
 			out.Failed = append(out.Failed, LoginFailure{Login: a.login, Reason: cmp.Or(a.said, "not asked")})
 		}
 	}
+	l.tellGone()
 	reasons := slices.Clone(l.faults)
 	if l.stopped != "" {
 		reasons = append(reasons, l.stopped)
@@ -160,6 +164,22 @@ func (l *dealListing) conclude() {
 		out.Notes = append(out.Notes, note)
 	}
 	out.Reason, out.Complete = strings.Join(reasons, ". "), len(reasons) == 0
+}
+
+// tellGone notes the logins whose newest known deal MT5 denies.
+func (l *dealListing) tellGone() {
+	n := 0
+	for _, a := range l.asked {
+		if a.gone == 0 {
+			continue
+		}
+		if n++; n <= mostNamed {
+			l.list.Notes = append(l.list.Notes, fmt.Sprintf("deal %d, the newest known on login %d, is not at MT5 any more: deleted there, or the server was put back to an older state", a.gone, a.login))
+		}
+	}
+	if n > mostNamed {
+		l.list.Notes = append(l.list.Notes, fmt.Sprintf("the newest known deals of %d more logins are not at MT5 any more", n-mostNamed))
+	}
 }
 
 // more says that not all are named.

@@ -215,7 +215,7 @@ func TestReadDeals_AGroupThatCannotBeListedMakesTheListIncomplete(t *testing.T) 
 func TestReadDeals_DealsThatComeAndGoMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := openFloor(t, 3, nil)
-	kept := f.deal(baseLogin+2, 2, "1.00", dealStart.Add(-2*time.Hour))
+	f.deal(baseLogin+2, 2, "1.00", dealStart.Add(-2*time.Hour))
 	lost := f.deal(baseLogin+3, 2, "2.00", dealStart.Add(-time.Hour))
 	q := f.query()
 	q.Progress = func(done, _ int) {
@@ -232,11 +232,42 @@ func TestReadDeals_DealsThatComeAndGoMeanwhile(t *testing.T) {
 	if !slices.Equal(f.lines(), []string{"2 2 1.00 EUR", "2 2 9.00 EUR"}) {
 		t.Errorf("deals %v", f.lines())
 	}
-	// A deal that we know and that is not shown any more is no empty list.
-	q = f.query()
+}
+
+// A deal that we know and that is not shown is no empty list, unless MT5 itself says that it is gone: then another deal proves the rest, and
+// what is gone is named. A server that was put back has lost the newest deal of every login.
+func TestReadDeals_ANewestKnownDealThatIsGoneIsNotedAndOneThatIsNotShownMakesTheListIncomplete(t *testing.T) {
+	t.Parallel()
+	f := openFloor(t, 3, nil)
+	kept := f.deal(baseLogin+2, 2, "1.00", dealStart.Add(-2*time.Hour))
+	rest := f.deal(baseLogin+3, 2, "3.00", dealStart.Add(-2*time.Hour))
+	lost := f.deal(baseLogin+3, 2, "2.00", dealStart.Add(-time.Hour))
+	if err := f.control.DeleteDeal(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	q := f.query()
 	q.Known = []KnownLogin{{Login: baseLogin + 3, Anchor: &credit.Anchor{Ticket: lost, ServerTime: dealStart.Add(time.Hour).Unix()}}, {Login: baseLogin + 2, Anchor: &credit.Anchor{Ticket: kept, ServerTime: dealStart.Unix()}}}
+	f.fault(fakemt5.Rule{Where: "deal/get", Kind: fakemt5.HTTPStatus, Status: 500})
 	if list := f.read(q); list.Complete || len(list.Failed) != 1 || list.Failed[0].Login != baseLogin+3 || !strings.Contains(list.Reason, fmt.Sprint(lost)) {
-		t.Errorf("%+v", list)
+		t.Errorf("MT5 does not say that it is gone: %+v", list)
+	}
+	if err := f.control.ClearFaults(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list := f.complete(q)
+	if len(list.Notes) != 1 || !strings.HasPrefix(list.Notes[0], fmt.Sprintf("deal %d, the newest known on login %d, is not at MT5 any more", lost, baseLogin+3)) {
+		t.Errorf("the notes are %q", list.Notes)
+	}
+	if !slices.Equal(f.lines(), []string{"2 2 1.00 EUR", "3 2 3.00 USD"}) {
+		t.Errorf("deals %v", f.lines())
+	}
+	// Nor does the deal before it prove anything once it is gone too.
+	if err := f.control.DeleteDeal(t.Context(), rest); err != nil {
+		t.Fatal(err)
+	}
+	f.fault(fakemt5.Rule{Where: "deal/get_page", Login: baseLogin + 3, Kind: fakemt5.EmptyBody})
+	if list := f.read(q); list.Complete || len(list.Failed) != 1 {
+		t.Errorf("nothing proves that the list is whole: %+v", list)
 	}
 }
 
