@@ -1,6 +1,8 @@
 package credit
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +12,7 @@ import (
 
 // Manual is a deposit that people enter: a bank wire that no provider tells about.
 type Manual struct {
-	Payment    string // random, 128 bits, drawn when it was proposed: the unit's payment
+	Entry      string // random, 128 bits, drawn when it was proposed: the event's message key
 	Code       string // deposit code, drawn with it
 	Client     string
 	Server     string // label of the MT5 server
@@ -59,7 +61,7 @@ type ManualFound struct {
 
 // ManualNeeds lists what a decision about the deposit must be shown, as for any event.
 func (m Manual) ManualNeeds() IntakeNeeds {
-	return IntakeNeeds{Provider: ManualProvider, MessageKey: m.Payment, Digest: m.Digest, Kind: ManualKind, Account: manualAccount, Payment: m.Payment}
+	return IntakeNeeds{Provider: ManualProvider, MessageKey: m.Entry, Digest: m.Digest, Kind: ManualKind, Account: manualAccount, PaidAt: m.ReceivedAt}
 }
 
 // TakeManual decides a deposit that two people entered (design §4): the checks of a new deposit, then those of a paid
@@ -96,17 +98,25 @@ func TakeManual(m Manual, p People, found ManualFound, rules DepositRules) (Chan
 	if err := checkDeposit(d, DepositFound{Settings: s, Existing: found.Existing, Account: found.Intake.Account}, allowed); err != nil {
 		return Changes{}, err
 	}
-	return takeManual(m, p, d, found.Intake, rules.IntakeRules)
+	return takeManual(m, p, d, wirePayment(m.Bank, len(found.SameBank)), found.Intake, rules.IntakeRules)
 }
 
-func takeManual(m Manual, p People, d Deposit, found IntakeFound, rules IntakeRules) (Changes, error) {
+// wirePayment is the unit's payment of a wire: a function of the bank's reference, so that a wire which is entered again into
+// a store that an older backup took its row from has the reference that its deal at MT5 carries, and is found there. closed is
+// how many rows of the same wire were closed without a deal before.
+func wirePayment(bank string, closed int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "wire\x00%s\x00%d", BankKey(bank), closed))
+	return hex.EncodeToString(sum[:16])
+}
+
+func takeManual(m Manual, p People, d Deposit, payment string, found IntakeFound, rules IntakeRules) (Changes, error) {
 	found.Deposit = &d
 	in := intake{rules: rules, found: found, actor: p.Actor, event: Event{
-		ID: found.NextEvent, Provider: ManualProvider, Kind: ManualKind, Account: manualAccount, MessageKey: m.Payment,
+		ID: found.NextEvent, Provider: ManualProvider, Kind: ManualKind, Account: manualAccount, MessageKey: m.Entry,
 		Digest: m.Digest, Body: m.Body, ReceivedAt: rules.Now,
 		Headers: map[string]string{"Decided-By": p.Actor, "Reason": plain(p.Reason)},
 		Facts: Facts{
-			Type: "bank wire", Effect: EffectPaid, Payment: m.Payment, Parts: []Part{{Amount: m.Amount}}, Movement: plain(m.Bank),
+			Type: "bank wire", Effect: EffectPaid, Payment: payment, Parts: []Part{{Amount: m.Amount}}, Movement: plain(m.Bank),
 			Code: m.Code, Live: found.Settings.Environment == "live", OccurredAt: instant(m.ReceivedAt),
 		},
 	}}

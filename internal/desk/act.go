@@ -126,7 +126,7 @@ var table = []Line{
 		{Name: "login", Required: true, Help: "the client's login"}, {Name: "amount", Required: true, Help: "received and credited, such as 500.00"},
 		{Name: "currency", Required: true, Help: "the account's currency"}, {Name: "bank_reference", Required: true, Help: "the bank's own reference of the wire"},
 		{Name: "received_at", Required: true, Help: "when the bank received it, as 2026-03-10T12:00:00Z"},
-		{Name: "payment", Frozen: true, Help: "random id of the payment"}, {Name: "code", Frozen: true, Help: "deposit code"},
+		{Name: "entry", Frozen: true, Help: "random id of the entry"}, {Name: "code", Frozen: true, Help: "deposit code"},
 	}, Help: "enter a deposit that came by bank wire"},
 	{Kind: GoLive, Two: true, May: makers, Confirm: checkers, Reason: true, Subject: "mode", Params: []Param{
 		{Name: "cutover", Help: "payments before it stay with the flow before, as 2026-03-10T12:00:00Z; empty: the moment of the confirmation"},

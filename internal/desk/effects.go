@@ -36,7 +36,7 @@ func (d *deed) frozen() (Act, error) {
 		}
 		return d.act.with("amount", amount.String()).with("holds", strings.Join(holds, ",")), nil
 	case ManualPay:
-		return d.act.with("payment", d.drawn["payment"]).with("code", d.drawn["code"]), nil
+		return d.act.with("entry", d.drawn["entry"]).with("code", d.drawn["code"]), nil
 	case TakeOver:
 		return d.act.with("instance", d.drawn["instance"]), nil
 	default:
@@ -267,7 +267,7 @@ func manualOf(a Act, digits int) (credit.Manual, error) {
 	}
 	sum := sha256.Sum256(body)
 	return credit.Manual{
-		Payment: a.Params["payment"], Code: a.Params["code"], Client: a.Params["client"], Server: a.Params["server"], Login: login,
+		Entry: a.Params["entry"], Code: a.Params["code"], Client: a.Params["client"], Server: a.Params["server"], Login: login,
 		Amount: amount, Bank: a.Params["bank_reference"], ReceivedAt: received, Body: body, Digest: hex.EncodeToString(sum[:]),
 	}, nil
 }

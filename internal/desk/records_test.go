@@ -18,7 +18,7 @@ func TestManual_IsBornLikeAnyOtherRowAndPaidOnce(t *testing.T) {
 	f := newFirm(t).staff()
 	act := f.subject(desk.ManualPay)
 	p := f.propose("mia", act)
-	if len(p.Act.Params["payment"]) != 32 || !credit.ValidCode(p.Act.Params["code"]) {
+	if len(p.Act.Params["entry"]) != 32 || !credit.ValidCode(p.Act.Params["code"]) {
 		t.Errorf("proposal %+v", p.Act)
 	}
 	out, err := f.confirm("carl", p)
@@ -28,7 +28,7 @@ func TestManual_IsBornLikeAnyOtherRowAndPaidOnce(t *testing.T) {
 	}
 	f.Work(2)
 	row := f.InState(out.Rows[0].ID, credit.Done)
-	if row.Unit.ProviderKind != "manual" || row.Unit.Payment != p.Act.Params["payment"] || !row.Amount.Equal(storetest.Money(25000)) || len(f.MT5.Deals(login)) != 1 {
+	if row.Unit.ProviderKind != "manual" || len(row.Unit.Payment) != 32 || !row.Amount.Equal(storetest.Money(25000)) || len(f.MT5.Deals(login)) != 1 {
 		t.Errorf("row %+v", row)
 	}
 	body, err := f.db.EventBody(t.Context(), out.Event)
@@ -70,7 +70,7 @@ func TestManual_ChecksOfADepositApply(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	for param, value := range map[string]string{"amount": "1e3", "login": "x", "received_at": "yesterday", "payment": "mine"} {
+	for param, value := range map[string]string{"amount": "1e3", "login": "x", "received_at": "yesterday", "entry": "mine"} {
 		act := f.subject(desk.ManualPay)
 		act.Params[param] = value
 		if _, err := f.svc.Submit(t.Context(), by("mia"), act, "r"); !errors.Is(err, credit.ErrInvalid) {

@@ -112,7 +112,7 @@ func (s *Service) Submit(ctx context.Context, who Actor, act Act, reason string)
 	q := Query{Act: act, Now: r.at}
 	switch act.Kind {
 	case ManualPay:
-		r.drawn = map[string]string{"payment": s.draw(), "code": s.draw()}
+		r.drawn = map[string]string{"entry": s.draw(), "code": s.draw()}
 	case TakeOver:
 		r.drawn = map[string]string{"instance": s.draw()}
 	default:

@@ -93,3 +93,26 @@ func TestManual_PaymentThatTheProviderToldIsNotEnteredAgain(t *testing.T) {
 		t.Errorf("a wire of four days later: %+v", out.Rows[0])
 	}
 }
+
+// A wire that is entered again, since a backup took its row away, has the reference that its deal carries: it is found, not paid again.
+func TestManual_AWireHasOneReferenceInEveryStore(t *testing.T) {
+	t.Parallel()
+	enter := func(f *firm, bank string) credit.Credit {
+		act := f.subject(desk.ManualPay)
+		act.Params["bank_reference"] = bank
+		return f.Row(f.two("mia", "carl", act).Rows[0].ID)
+	}
+	one, other := newFirm(t).staff(), newFirm(t).staff()
+	first := enter(one, "F 2026-9")
+	if again := enter(other, "f2026/9"); again.Reference != first.Reference {
+		t.Errorf("%s, and %s in another store", first.Reference, again.Reference)
+	}
+	if next := enter(one, "F 2026-10"); next.Reference == first.Reference {
+		t.Error("two wires have one reference")
+	}
+	one.one("oscar", on(desk.HoldCredit, first.ID))
+	one.two("mia", "carl", on(desk.CloseCredit, first.ID))
+	if next := enter(one, "F 2026-9"); next.Reference == first.Reference || next.ID == first.ID {
+		t.Errorf("the wire that was closed and is entered again is row %d with %s", next.ID, next.Reference)
+	}
+}
