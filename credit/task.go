@@ -37,6 +37,7 @@ const (
 	TaskRestored        TaskKind = "restored"          // the store was restored or taken over, and waits for its release
 	TaskPull            TaskKind = "pull"              // a provider's list of events cannot be pulled
 	TaskPullGap         TaskKind = "pull_gap"          // a window is older than the provider lists
+	TaskStandstill      TaskKind = "standstill"        // nothing is credited, on every login or on those of one MT5 server; closes when that is over
 )
 
 // The kinds of tasks that reconciliation opens. Those of the first group are named after the class of the difference (design §10); each closes
@@ -70,7 +71,7 @@ func TaskKinds() []TaskKind {
 	return []TaskKind{
 		TaskHeld, TaskFailed, TaskNoAnswer, TaskConflict, TaskHandedOver, TaskStuck, TaskUnsent, TaskSecondDeal, TaskRefund, TaskDispute, TaskEnvironment,
 		TaskInvariant, TaskMerchant, TaskUnreadable, TaskUnknownType, TaskEventDiffers, TaskPaymentDiffers, TaskOwnership, TaskLateAnswer, TaskPaidWithoutUnit, TaskDoubt,
-		TaskRestored, TaskPull, TaskPullGap,
+		TaskRestored, TaskPull, TaskPullGap, TaskStandstill,
 		TaskDuplicateReference, TaskWrongLogin, TaskWrongAmount, TaskWrongCurrency, TaskFailedButDeal, TaskCancelledButDeal, TaskDealWithoutRow,
 		TaskDamagedReference, TaskDoneWithoutDeal, TaskSettledWithoutCredit, TaskDealWithoutReference, TaskReversalMissing, TaskCancelledNotRefunded,
 		TaskPayoutDifference, TaskLate, TaskReconIncomplete, TaskReconOverdue, TaskReconMany, TaskReconChanged, TaskStatement,

@@ -200,9 +200,6 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *g
 			momentText(reaches), momentText(run.Until), p.Provider.Label)
 		return out, nil
 	}
-	if reaches.Before(run.Until) {
-		out.Notes = slices.Insert(out.Notes, 0, fmt.Sprintf("the statements reach %s: what was settled after that is not in this comparison", momentText(reaches)))
-	}
 	out.Reason, out.Complete = gap, gap == ""
 	return out, nil
 }

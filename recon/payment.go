@@ -162,7 +162,11 @@ func (m *matcher) unsettled(cells []cell, g *group, rows []*paired) []cell {
 		}
 	}
 	delay, listed := m.rules.Delay[label]
-	if from, ok := m.rules.LinesFrom[label]; !listed || ok && oldest.Before(from) {
+	if !listed {
+		return cells
+	}
+	if from, ok := m.rules.LinesFrom[label]; ok && oldest.Before(from) {
+		m.unasked.count(label, &m.rules, rows)
 		return cells
 	}
 	c := cell{entity: rowEntity(first.ID), rows: rows, ours: rows, at: first.Moment()}

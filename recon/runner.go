@@ -119,6 +119,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 		return Run{}, fmt.Errorf("run %d, compare: %w", run.ID, err)
 	}
 	tellUnseen(&run)
+	tellUnasked(&run, g.rules.LinesFrom)
 	if run.State == RunComplete {
 		for _, b := range g.before {
 			run.Earlier = append(run.Earlier, b.besides(run))

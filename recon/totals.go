@@ -213,7 +213,7 @@ func (m *matcher) finish() error {
 	if m.out.Balances, err = m.balances.list(); err != nil {
 		return err
 	}
-	m.out.Unseen = m.unseen.list()
+	m.out.Unseen, m.out.Unasked = m.unseen.list(), m.unasked.list()
 	for c, items := range m.counts {
 		c.Items = items
 		m.out.Counts = append(m.out.Counts, c)

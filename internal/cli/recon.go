@@ -126,6 +126,9 @@ func daysOf(r admin.ReconRun) string {
 
 func verdictText(r admin.ReconRun) string {
 	text := sayingOf(admin.VerdictOf(r), r.Differences())
+	for _, b := range r.Behind() {
+		text += fmt.Sprintf("; the statements of %s reach %s", plain(b.Provider), b.At.UTC().Format("2006-01-02 15:04 MST"))
+	}
 	if r.Accepted > 0 {
 		text += fmt.Sprintf("; %d of them people have accepted as they are", min(r.Accepted, r.Differences()))
 	}

@@ -122,13 +122,31 @@ func exampleRun() recon.Run {
 		State: recon.RunComplete, Findings: 7, Digest: strings.Repeat("0badc0de", 8), Started: moment("2026-10-26T03:00:00Z"), Finished: moment("2026-10-26T03:00:42Z"),
 		Version: "1.4.0", By: "schedule",
 		Sources: []recon.Source{
-			{List: recon.ListSettlements, Name: "paypal", Entity: "paypal", Digest: strings.Repeat("77aa", 16), Rows: 212, Complete: true, Notes: []string{"statement STL-20261025 was issued again; the newer one counts"}},
-			{List: recon.ListSettlements, Name: "stripe", Entity: "stripe", Digest: strings.Repeat("3fa9", 16), Rows: 1188, Complete: true},
+			{List: recon.ListSettlements, Name: "paypal", Entity: "paypal", Digest: strings.Repeat("77aa", 16), Rows: 212, Complete: true, Reaches: moment("2026-10-25T23:00:00Z"), Notes: []string{"statement STL-20261025 was issued again; the newer one counts"}},
+			{List: recon.ListSettlements, Name: "stripe", Entity: "stripe", Digest: strings.Repeat("3fa9", 16), Rows: 1188, Complete: true, From: moment("2026-09-01T00:00:00Z"), Reaches: moment("2026-10-25T04:30:00Z")},
 			{List: recon.ListRows, Name: "store", Digest: strings.Repeat("c0ff", 16), Rows: 1260, Complete: true},
 			{List: recon.ListDeals, Name: "main", Entity: "ExampleBroker-Live", Digest: strings.Repeat("d00d", 16), Rows: 1263, Complete: true, From: moment("2026-10-22T22:00:00Z")},
 		},
+		Earlier: []recon.Earlier{{
+			Run: 301, First: "2026-10-24", Last: "2026-10-24", SignedBy: "anna",
+			Changes: []recon.Change{
+				{
+					Provider: "paypal", Currency: "EUR", List: recon.ListSettlements, Before: moment("2026-10-24T22:00:00Z"), Then: eur(100000), Now: eur(120000),
+					Because: []string{"STL-20261023.csv (statement 88) came late: that report counted as if it had it"},
+				},
+				{
+					Provider: "stripe", Currency: "USD", List: recon.ListSettlements, Before: moment("2026-10-24T04:30:00Z"), Then: usd(4400000), Now: usd(4410000),
+					Because: []string{"api (statement 91) came since"}, Expected: true,
+				},
+			},
+			Carried: []recon.CarriedOver{
+				{Provider: "paypal", Currency: "EUR", List: recon.ListSettlements, Closing: eur(100000), Changed: eur(20000), Came: eur(0), Moved: eur(0), Opening: eur(120000)},
+				{Provider: "stripe", Currency: "USD", List: recon.ListRows, Closing: usd(4512000), Changed: usd(0), Came: usd(0), Moved: usd(-12000), Opening: usd(4500000)},
+			},
+		}},
 		Outcome: recon.Outcome{
-			Lines: 1400, Rows: 1260, Deals: 1263,
+			Unasked: []recon.Unasked{{Provider: "stripe", From: moment("2026-09-01T00:00:00Z"), Days: 2, All: 31}},
+			Lines:   1400, Rows: 1260, Deals: 1263,
 			Classes: map[recon.Class]int{
 				recon.Matched: 1240, recon.MatchedWithin: 1, recon.Waiting: 1, recon.Late: 1, recon.DuplicateReference: 1, recon.WrongAmount: 1,
 				recon.SettledWithoutCredit: 1, recon.DealWithoutReference: 1,
@@ -157,7 +175,8 @@ func cleanExample() Data {
 	d.Items = nil
 	d.Run.Outcome.Classes = map[recon.Class]int{recon.Matched: 1240}
 	d.Run.Outcome.Counts = []recon.ClassCount{{Provider: "stripe", Class: recon.Matched, Items: 1240}}
-	d.Run.Outcome.Rolls = nil
+	d.Run.Outcome.Rolls, d.Run.Outcome.Unasked, d.Run.Earlier = nil, nil, nil
+	d.Run.Sources[1].Reaches = d.Run.Until
 	d.Run.SignOff = &recon.SignOff{By: "anna", At: moment("2026-10-26T08:12:00Z"), Note: "compared with the bank"}
 	return d
 }

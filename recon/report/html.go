@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"creditonce/credit"
@@ -70,6 +71,10 @@ type page struct {
 	Classes               []classLine
 	Forwards              []forward
 	Cards                 []card
+	Since                 []sinceLine
+	Before                string // the report from which Carried goes on
+	Carried               []carriedLine
+	CarriedMeans          string
 	Charts                []chart
 	Groups                []groupView // differences
 	Quiet                 []groupView // waiting, within tolerance
@@ -116,7 +121,8 @@ func newPage(d Data, g *gathered) page {
 		SignOff: signOff(d, g), Never: Never,
 	}
 	p.Mark = map[string]string{clean: "✓", differences: "≠", incomplete: "?"}[p.Verdict.State]
-	p.Cards = cards(p.Forwards)
+	p.Cards, p.Since, p.CarriedMeans = cards(p.Forwards), since(d.Run), carriedMeans
+	p.Before, p.Carried = carried(d.Run)
 	if n, _ := g.differences(); n > 0 {
 		p.Charts = append(p.Charts, g.ageingChart())
 	}
@@ -196,7 +202,7 @@ func facts(d Data, g *gathered) []fact {
 	if r.First != r.Last {
 		name = "Business days"
 	}
-	return []fact{
+	out := []fact{
 		{name, period(r) + ", " + clip(r.Zone, pageText)},
 		{"Interval", interval(r) + "\n" + many(int(r.Until.Sub(r.From).Hours()), "hour", "hours")},
 		{"Environment", d.environment()},
@@ -207,6 +213,10 @@ func facts(d Data, g *gathered) []fact {
 		{"Program", "creditonce " + clip(r.Version, pageText)},
 		{"Digest", clip(r.Digest, pageText)},
 	}
+	if text := stretches(r); text != "" {
+		out = slices.Insert(out, 2, fact{"Statements", text})
+	}
+	return out
 }
 
 // signOff is a person's stored word, or nothing: the page then has lines to sign by hand.

@@ -109,18 +109,20 @@ func (s outside) MarshalJSON() ([]byte, error) {
 }
 
 type headJSON struct {
-	Schema      string       `json:"schema"`
-	Environment string       `json:"environment"`
-	Notice      string       `json:"notice,omitempty"`
-	Verdict     verdictJSON  `json:"verdict"`
-	Run         runJSON      `json:"run"`
-	Classes     []classJSON  `json:"classes"`
-	Rolls       []rollJSON   `json:"rolls"`
-	Providers   []countJSON  `json:"providers"`
-	Costs       []recon.Cost `json:"costs"`
-	Sources     []sourceJSON `json:"sources"`
-	SignOff     *signOffJSON `json:"sign_off"`
-	Never       string       `json:"never"`
+	Schema      string        `json:"schema"`
+	Environment string        `json:"environment"`
+	Notice      string        `json:"notice,omitempty"`
+	Verdict     verdictJSON   `json:"verdict"`
+	Run         runJSON       `json:"run"`
+	Classes     []classJSON   `json:"classes"`
+	Rolls       []rollJSON    `json:"rolls"`
+	Providers   []countJSON   `json:"providers"`
+	Costs       []recon.Cost  `json:"costs"`
+	Unasked     []unaskedJSON `json:"unasked"`
+	Earlier     []earlierJSON `json:"earlier"`
+	Sources     []sourceJSON  `json:"sources"`
+	SignOff     *signOffJSON  `json:"sign_off"`
+	Never       string        `json:"never"`
 }
 
 type verdictJSON struct {
@@ -128,6 +130,66 @@ type verdictJSON struct {
 	Headline outside         `json:"headline"`
 	Details  []outside       `json:"details"`
 	Amounts  []credit.Amount `json:"amounts"` // of the differences, by currency, whatever the sign
+	Behind   []reachJSON     `json:"behind"`  // statements that end before the days do
+}
+
+type reachJSON struct {
+	Provider outside   `json:"provider"`
+	Reaches  time.Time `json:"reaches"`
+	Seconds  int64     `json:"seconds"`
+}
+
+type unaskedJSON struct {
+	Provider outside   `json:"provider"`
+	From     time.Time `json:"from"`
+	Days     int       `json:"days"`
+	All      int       `json:"all"`
+}
+
+type earlierJSON struct {
+	Run      string        `json:"run"`
+	First    recon.Day     `json:"first"`
+	Last     recon.Day     `json:"last"`
+	SignedBy outside       `json:"signed_by,omitempty"`
+	Changes  []changeJSON  `json:"changes"`
+	Carried  []carriedJSON `json:"carried"`
+}
+
+type changeJSON struct {
+	Provider outside        `json:"provider"`
+	Currency string         `json:"currency"`
+	List     recon.ListName `json:"list"`
+	Before   time.Time      `json:"before"`
+	Then     credit.Amount  `json:"then"`
+	Now      credit.Amount  `json:"now"`
+	Because  []outside      `json:"because"`
+	Expected bool           `json:"expected"`
+}
+
+type carriedJSON struct {
+	Provider outside        `json:"provider"`
+	Currency string         `json:"currency"`
+	List     recon.ListName `json:"list"`
+	Closing  credit.Amount  `json:"closing"`
+	Changed  credit.Amount  `json:"changed"`
+	Came     credit.Amount  `json:"came"`
+	Moved    credit.Amount  `json:"moved"`
+	Opening  credit.Amount  `json:"opening"`
+}
+
+func newEarlier(r recon.Run) []earlierJSON {
+	out := []earlierJSON{}
+	for _, e := range r.Earlier {
+		j := earlierJSON{Run: number(uint64(e.Run)), First: e.First, Last: e.Last, SignedBy: outside(e.SignedBy), Changes: []changeJSON{}, Carried: []carriedJSON{}}
+		for _, c := range e.Changes {
+			j.Changes = append(j.Changes, changeJSON{outside(c.Provider), c.Currency, c.List, c.Before.UTC(), c.Then, c.Now, texts(c.Because), c.Expected})
+		}
+		for _, c := range e.Carried {
+			j.Carried = append(j.Carried, carriedJSON{outside(c.Provider), c.Currency, c.List, c.Closing, c.Changed, c.Came, c.Moved, c.Opening})
+		}
+		out = append(out, j)
+	}
+	return out
 }
 
 type runJSON struct {
@@ -184,6 +246,7 @@ type sourceJSON struct {
 	Reason   outside        `json:"reason,omitempty"`
 	Notes    []outside      `json:"notes,omitempty"`
 	From     time.Time      `json:"from,omitzero"`
+	Reaches  time.Time      `json:"reaches,omitzero"`
 }
 
 type signOffJSON struct {
@@ -197,12 +260,12 @@ func newHead(d Data, g *gathered) headJSON {
 	_, off := g.differences()
 	out := headJSON{
 		Schema: "creditonce/reconciliation/1", Environment: d.environment(), Notice: d.notice(), Never: Never,
-		Verdict: verdictJSON{State: v.State, Headline: outside(v.Headline), Details: texts(v.Details), Amounts: append([]credit.Amount{}, off.list()...)},
+		Verdict: verdictJSON{State: v.State, Headline: outside(v.Headline), Details: texts(v.Details), Amounts: append([]credit.Amount{}, off.list()...), Behind: []reachJSON{}},
 		Run: runJSON{
 			ID: number(uint64(r.ID)), First: r.First, Last: r.Last, Zone: r.Zone, From: r.From.UTC(), Until: r.Until.UTC(), Started: r.Started.UTC(), Finished: r.Finished.UTC(),
 			By: outside(r.By), Version: outside(r.Version), Digest: outside(r.Digest), Lines: r.Outcome.Lines, Rows: r.Outcome.Rows, Deals: r.Outcome.Deals,
 		},
-		Classes: []classJSON{}, Rolls: []rollJSON{}, Providers: []countJSON{}, Costs: append([]recon.Cost{}, r.Outcome.Costs...), Sources: []sourceJSON{},
+		Classes: []classJSON{}, Rolls: []rollJSON{}, Providers: []countJSON{}, Costs: append([]recon.Cost{}, r.Outcome.Costs...), Sources: []sourceJSON{}, Unasked: []unaskedJSON{}, Earlier: newEarlier(r),
 	}
 	for _, class := range recon.Classes() {
 		w := WordsOf(class)
@@ -214,8 +277,14 @@ func newHead(d Data, g *gathered) headJSON {
 	for _, c := range r.Outcome.Counts {
 		out.Providers = append(out.Providers, countJSON{outside(c.Provider), c.Class, c.Items})
 	}
+	for _, b := range r.Behind() {
+		out.Verdict.Behind = append(out.Verdict.Behind, reachJSON{outside(b.Provider), b.At.UTC(), int64(b.Behind / time.Second)})
+	}
+	for _, u := range r.Outcome.Unasked {
+		out.Unasked = append(out.Unasked, unaskedJSON{outside(u.Provider), u.From.UTC(), u.Days, u.All})
+	}
 	for _, s := range r.Sources {
-		out.Sources = append(out.Sources, sourceJSON{s.List, outside(s.Name), outside(s.Digest), s.Rows, s.Complete, outside(s.Reason), texts(s.Notes), s.From.UTC()})
+		out.Sources = append(out.Sources, sourceJSON{s.List, outside(s.Name), outside(s.Digest), s.Rows, s.Complete, outside(s.Reason), texts(s.Notes), s.From.UTC(), s.Reaches.UTC()})
 	}
 	if s := r.SignOff; s != nil {
 		out.SignOff = &signOffJSON{outside(s.By), s.At.UTC(), outside(s.Note)}

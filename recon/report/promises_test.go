@@ -63,7 +63,7 @@ func TestVerdict_SaysFirstWhatCounts(t *testing.T) {
 		data                          func() Data
 	}{
 		{"clean", clean, "Clean: 1,240 payments agree", "", cleanExample},
-		{"differences", differences, "5 differences, 10.00 EUR and 465.00 USD", "1,241 payments agree.", example},
+		{"differences", differences, "5 differences, 10.00 EUR and 465.00 USD, as far as the statements reach", "1,241 payments agree.", example},
 		{"incomplete and different", incomplete, "Incomplete: the list of MT5 deals of server main, because the server did not answer; run again", "What was compared shows 5 differences", func() Data {
 			d := example()
 			unread(&d)
@@ -74,6 +74,12 @@ func TestVerdict_SaysFirstWhatCounts(t *testing.T) {
 			unread(&d)
 			return d
 		}},
+		{"clean, and statements end early", clean, "Clean as far as the statements reach: 1,240 payments agree", "The statements of stripe reach 2026-10-25 04:30:00 UTC, 18 hours before the end", func() Data {
+			d := cleanExample()
+			d.Run.Sources[1].Reaches = moment("2026-10-25T04:30:00Z")
+			return d
+		}},
+		{"a signed report does not hold", differences, "5 differences", "The report of 2026-10-24 (run 301, signed by anna) counted 1 sum that is another one now", example},
 		{"incomplete without a list", incomplete, "Incomplete: the run says so", "", func() Data {
 			d := cleanExample()
 			d.Run.State = recon.RunIncomplete

@@ -46,6 +46,7 @@ func Text(w io.Writer, d Data, width int) error {
 	t.notes(d.Run.Sources)
 	t.found(d.Run.Outcome, g)
 	t.totals(g.forwards(d.Run.Outcome.Rolls))
+	t.earlier(d.Run)
 	for _, class := range recon.Classes() {
 		if of := g.groups[class]; of != nil {
 			t.group(d, of)

@@ -26,7 +26,11 @@ func (g *gathered) verdict(d Data) verdict {
 	found, off := g.differences()
 	said := differencesText(found, off)
 	missing := unread(d.Run)
+	short := shortfalls(d.Run)
 	v := verdict{State: clean, Headline: "Clean: " + agreement(d.Run.Outcome)}
+	if len(short) > 0 {
+		v.Headline = "Clean as far as the statements reach: " + agreement(d.Run.Outcome)
+	}
 	switch {
 	case len(missing) > 0:
 		v = verdict{State: incomplete, Headline: "Incomplete: " + missing[0], Details: missing[1:]}
@@ -38,6 +42,11 @@ func (g *gathered) verdict(d Data) verdict {
 		v = verdict{State: incomplete, Headline: "Incomplete: the run says so without naming a list. Run it again."}
 	case found > 0:
 		v = verdict{State: differences, Headline: said, Details: []string{agreement(d.Run.Outcome) + "."}}
+	}
+	v.Details = append(v.Details, short...)
+	v.Details = append(v.Details, contradicted(d.Run)...)
+	if len(short) > 0 && v.State == differences {
+		v.Headline += ", as far as the statements reach"
 	}
 	switch accepted := min(d.Run.Accepted, found); {
 	case accepted > 0 && accepted == found:
