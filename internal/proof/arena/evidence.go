@@ -73,7 +73,7 @@ func (w *World) readProvider(out *invariant.World) error {
 		a := attempt{r.Attempt.Event, r.Attempt.Delivery, r.Attempt.Number}
 		if r.Attempt.Started {
 			at[a] = len(out.Sent)
-			out.Sent = append(out.Sent, invariant.Delivery{Provider: pspLabel, MessageKey: a.event, Signed: true, At: r.At})
+			out.Sent = append(out.Sent, invariant.Delivery{Provider: Provider, MessageKey: a.event, Signed: true, At: r.At})
 			continue
 		}
 		i, ok := at[a]

@@ -50,8 +50,9 @@ const (
 	// AccountCount is how many logins there are.
 	AccountCount = 24
 	mt5Identity  = "ExampleBroker-Demo"
-	serverLabel  = "main"
-	pspLabel     = "stripe-test"
+	// Server and Provider are the labels of the MT5 server and the provider.
+	Server   = "main"
+	Provider = "stripe-test"
 )
 
 // Account is one login, as the portal registers it.
@@ -92,10 +93,14 @@ func (f *folder) Path(parts ...string) string {
 // makeFolder writes everything that the processes need to start.
 func makeFolder(dir string, from *stage.Ports, timing Timing) (*folder, error) {
 	f := &folder{dir: dir, timing: timing}
-	for _, d := range []string{dir, f.Path("secrets"), f.Path("tls"), f.Path("store")} {
+	for _, d := range []string{dir, f.Path("secrets"), f.Path("tls"), f.Path("store"), f.Path("people")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("make the work folder: %w", err)
 		}
+	}
+	// People with accounts of their own reach the socket, and nothing else.
+	if err := errors.Join(os.Chmod(dir, 0o711), os.Chmod(f.Path("people"), 0o711)); err != nil {
+		return nil, fmt.Errorf("make the work folder: %w", err)
 	}
 	p := &f.ports
 	err := from.Take(&p.webhooks, &p.api, &p.line, &p.mt5, &p.mt5Control, &p.pspControl, &p.secondWebhooks, &p.secondAPI)
@@ -155,6 +160,9 @@ func (f *folder) SecondConfig(data string) (string, error) {
 	return "second.yaml", f.writeConfig("second.yaml", data, f.ports.secondWebhooks, f.ports.secondAPI)
 }
 
+// socket is the operators' socket of the instance on the store in data.
+func (f *folder) socket(data string) string { return f.Path("people", data+".sock") }
+
 // writeConfig writes a configuration of the program: production's own, with a demo's waiting times and its MT5 server behind
 // the proxy.
 func (f *folder) writeConfig(name, data string, webhooks, api int) error {
@@ -164,6 +172,7 @@ environment: test
 demo: true
 data_dir: %s
 log: {level: info, format: json}
+admin: {socket: %s}
 webhooks:
   listen: %s
   tls: {cert_file: tls/webhooks.pem, key_file: tls/webhooks.key}
@@ -179,6 +188,7 @@ providers:
     account: acct_1Arena
     secrets:
       - file: secrets/webhook
+    settlement: {format: stripe}
 mt5:
   servers:
     %s:
@@ -209,8 +219,8 @@ rates:
     EUR/USD: {min: "0.95", max: "1.25"}
 space: {stop_claims_below: 4MiB, refuse_intake_below: 2MiB}
 shutdown_timeout: 5s
-`, data, stage.Loopback(webhooks), stage.Loopback(api), sha256.Sum256([]byte(f.keys.accounts)), sha256.Sum256([]byte(f.keys.deposits)),
-		pspLabel, serverLabel, mt5Identity, stage.Loopback(f.ports.line), managerLogin,
+`, data, f.socket(data), stage.Loopback(webhooks), stage.Loopback(api), sha256.Sum256([]byte(f.keys.accounts)), sha256.Sum256([]byte(f.keys.deposits)),
+		Provider, Server, mt5Identity, stage.Loopback(f.ports.line), managerLogin,
 		ms(t.CallTimeout), ms(t.Lease), ms(t.SendDeadline), ms(t.Quarantine), ms(t.SecondLook), ms(t.Looks...), ms(t.LookEvery), ms(t.TaskAfter), ms(t.HeldGrace))
 	if err := os.WriteFile(f.Path(name), []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)

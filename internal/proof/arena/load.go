@@ -30,7 +30,7 @@ func newPortal(addr, accounts, deposits string) (*portal, error) {
 }
 
 func (p *portal) register(ctx context.Context, a Account) error {
-	r, err := p.accounts.PutAccountWithResponse(ctx, serverLabel, strconv.FormatUint(a.Login, 10), nil,
+	r, err := p.accounts.PutAccountWithResponse(ctx, Server, strconv.FormatUint(a.Login, 10), nil,
 		client.NewAccount{Client: a.Client, Currency: a.Currency, Digits: a.Digits})
 	if err == nil {
 		err = client.Refusal(r.StatusCode(), r.Body)
@@ -64,6 +64,7 @@ const (
 	paidTwice   way = "paid twice"
 	wrongAmount way = "another amount is paid"
 	refunded    way = "refunded after the payment"
+	wired       way = "entered by people"
 )
 
 // deposit is one deposit as the portal and the client know it. No two of a world credit the same amount, so that MT5's
@@ -200,7 +201,7 @@ func (w *World) play(ctx context.Context, d *deposit) error {
 		}
 		_, err := w.PSP.Refund(ctx, fakepsp.RefundRequest{Payment: d.payments[0], Amount: d.minor})
 		return err
-	case ordinary, paidFirst:
+	case ordinary, paidFirst, wired:
 	}
 	return w.pay(ctx, d, d.minor)
 }
@@ -221,7 +222,7 @@ const patience = 90 * time.Second
 // make makes the deposit record. An answer that was lost is asked for again under the same key.
 func (w *World) make(ctx context.Context, d *deposit) error {
 	wish := client.NewDeposit{
-		Client: d.Client, Server: serverLabel, Login: strconv.FormatUint(d.Login, 10), Provider: pspLabel,
+		Client: d.Client, Server: Server, Login: strconv.FormatUint(d.Login, 10), Provider: Provider,
 		Paid:     client.NewMoney{Amount: d.amount(), Currency: d.Currency},
 		Credited: client.NewMoney{Amount: d.amount(), Currency: d.Currency},
 	}

@@ -78,7 +78,7 @@ func (w *World) open(ctx context.Context) (err error) {
 		return err
 	}
 	if w.pspChild, err = w.startFake(ctx, []string{
-		"fakepsp", "--url", "https://" + stage.Loopback(w.ports.webhooks) + "/webhooks/" + pspLabel, "--ca-file", w.Path("tls", "webhooks-ca.pem"),
+		"fakepsp", "--url", "https://" + stage.Loopback(w.ports.webhooks) + "/webhooks/" + Provider, "--ca-file", w.Path("tls", "webhooks-ca.pem"),
 		"--secret-file", w.Path("secrets", "webhook"), "--control", stage.Loopback(w.ports.pspControl), "--journal", w.Path("provider.jsonl"),
 		"--seed", fmt.Sprint(w.o.Seed), "--repeat", "30", "--reorder", "50", "--max-delay", "300ms", "--backoff-max", "400ms",
 	}); err != nil {

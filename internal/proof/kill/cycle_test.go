@@ -18,7 +18,8 @@ import (
 // life is a world in the middle of a cycle.
 type life struct {
 	*arena.World
-	seen tally
+	seen           tally
+	maker, checker arena.Person // nobody where the machine has no accounts for them
 }
 
 // tally counts what really happened, by name.
@@ -46,6 +47,15 @@ func (w life) run(ctx context.Context, c cycle) error {
 		return w.restore(ctx, c)
 	case secondInstance:
 		return w.runTwice(ctx, c)
+	case backupAt:
+		if c.other || w.maker.ID == "" {
+			return w.backUpAlone(ctx, c)
+		}
+		return w.interrupted(ctx, c)
+	case importAt, runAt, approveAt:
+		return w.interrupted(ctx, c)
+	case migrateAt:
+		return w.raise(ctx, c)
 	default:
 	}
 	point := ""
@@ -102,7 +112,7 @@ func (w life) meet(ctx context.Context, c cycle) error {
 		return w.endsByItself(ctx, c)
 	case fillDisk:
 		return w.fill(ctx, c)
-	case killAnywhere, killAt, pauseAt, olderFile, restored, secondInstance:
+	case killAnywhere, killAt, pauseAt, backupAt, importAt, runAt, approveAt, migrateAt, olderFile, restored, secondInstance:
 	}
 	w.Serve.Kill()
 	w.seen[string(c.fault)]++

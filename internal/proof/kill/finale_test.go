@@ -32,8 +32,8 @@ func (w life) putOlderBack(ctx context.Context, c cycle) error {
 	return errors.Join(err, w.PutBack(ctx, false))
 }
 
-// restore makes a backup, lets the program work on, and puts the backup back by the command; the other way, the command is
-// killed somewhere in the middle first. What a restore has in its way must be gone when it is run again.
+// restore makes a backup, lets the program work on, and puts the backup back by the command, which is killed first at a
+// boundary; the other way, somewhere in the middle before that. What a restore has in its way must be gone when it is run again.
 func (w life) restore(ctx context.Context, c cycle) error {
 	backup := w.Path("backup.db")
 	err := errors.Join(w.Command(ctx, "backup", backup), w.Start(ctx, arena.Life{}), arena.Pause(ctx, c.load))
@@ -48,6 +48,9 @@ func (w life) restore(ctx context.Context, c cycle) error {
 			w.seen["restore killed"]++
 		}
 		cancel()
+	}
+	if err := w.killedCommand(ctx, c, put...); err != nil {
+		return err
 	}
 	w.seen[string(c.fault)]++
 	return errors.Join(w.Command(ctx, put...), w.PutBack(ctx, true))

@@ -28,6 +28,9 @@ type harness struct {
 	ports  *stage.Ports
 	launch *stage.Launcher
 
+	maker, checker arena.Person // see arena.FindPeople
+	alone          error        // why this machine has no accounts for them; nil: it has
+
 	mu       sync.Mutex
 	seen     tally
 	deposits int
@@ -39,9 +42,10 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	h := &harness{T: t, Programs: build(t), ports: stage.NewPorts(seed ^ uint64(os.Getpid())), launch: stage.NewLauncher(), seen: tally{}}
 	t.Cleanup(h.launch.Close)
 	var err error
-	if h.dir, err = os.MkdirTemp("", "co-kill-"); err != nil {
+	if h.dir, err = openFolder("co-kill-"); err != nil {
 		t.Fatal(err)
 	}
+	h.maker, h.checker, h.alone = arena.FindPeople()
 	t.Cleanup(func() { _ = os.Remove(h.dir) }) // only when nothing was kept in it
 	return h
 }
@@ -75,6 +79,10 @@ func (h *harness) play(ctx context.Context, r round) (wrong []string) {
 				r = r.without(fillDisk, starve)
 				h.count("no file system of its own: " + cannot.Error())
 			}
+		}
+		if h.alone != nil {
+			r = r.without(importAt, killAnywhere).without(runAt, killAnywhere).without(approveAt, killAnywhere)
+			h.count("no people of their own: " + h.alone.Error())
 		}
 		err = h.live(ctx, w, r)
 	}
@@ -118,6 +126,11 @@ func (h *harness) live(ctx context.Context, w *arena.World, r round) error {
 	if err := errors.Join(w.Start(ctx, arena.Life{}), w.Register(ctx)); err != nil {
 		return err
 	}
+	if h.alone == nil {
+		if err := w.Employ(ctx, h.maker, h.checker); err != nil {
+			return err
+		}
+	}
 	if err := w.Stop(); err != nil {
 		return err
 	}
@@ -127,7 +140,7 @@ func (h *harness) live(ctx context.Context, w *arena.World, r round) error {
 	go func() { loaded <- w.Load(loading, r.seed) }()
 	seen := tally{}
 	for _, c := range r.cycles {
-		if err := (life{w, seen}).run(ctx, c); err != nil {
+		if err := (life{w, seen, h.maker, h.checker}).run(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", c, err)
 		}
 	}
@@ -179,9 +192,17 @@ func (h *harness) checkSometimes(n int) {
 	h.Helper()
 	var must []string
 	if n >= block {
-		must = append(must, string(killAnywhere), string(pauseIt), string(pauseAt), string(starve), string(olderFile), string(restored), string(secondInstance))
+		must = append(must, string(killAnywhere), string(pauseIt), string(pauseAt), string(starve), string(migrateAt), string(olderFile), string(restored), string(secondInstance))
 	}
-	if n >= 4*block {
+	if n >= block && h.alone == nil {
+		must = append(must, string(backupAt), string(importAt), string(runAt), string(approveAt))
+	}
+	if n >= 5*block {
+		for _, f := range peoples() {
+			if h.alone == nil || f == restored || f == migrateAt {
+				must = append(must, boundariesOf(f)...)
+			}
+		}
 		must = append(must, boundaries()...)
 		for _, k := range faultproxy.Kinds() {
 			must = append(must, "line "+string(k))

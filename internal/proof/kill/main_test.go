@@ -37,7 +37,7 @@ func build(t *testing.T) arena.Programs {
 		if built.Plain, built.Tagged = *plainFlag, *taggedFlag; built.Plain != "" && built.Tagged != "" {
 			return
 		}
-		if built.folder, built.err = os.MkdirTemp("", "co-kill-bin-"); built.err == nil {
+		if built.folder, built.err = openFolder("co-kill-bin-"); built.err == nil {
 			built.Programs, built.err = arena.Build(filepath.Join("..", "..", ".."), built.folder)
 		}
 	})
@@ -45,6 +45,15 @@ func build(t *testing.T) arena.Programs {
 		t.Fatal(built.err)
 	}
 	return built.Programs
+}
+
+// openFolder makes a folder for files that people of a world reach under accounts of their own.
+func openFolder(prefix string) (string, error) {
+	dir, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o711) //nolint:gosec // to pass through, not to look into
 }
 
 func TestMain(m *testing.M) {

@@ -1,6 +1,7 @@
 package kill
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,9 +10,12 @@ import (
 	"time"
 
 	"creditonce/credit"
+	"creditonce/internal/desk"
 	"creditonce/internal/proof/arena"
 	"creditonce/internal/proof/faultproxy"
 	"creditonce/mt5/fakemt5"
+	"creditonce/recon"
+	"creditonce/store"
 )
 
 // fault is what a cycle does to the program.
@@ -25,6 +29,13 @@ const (
 	starve       fault = "no-file-grows" // every write to a file fails
 	fillDisk     fault = "disk-full"     // on a small file system of its own
 
+	// SIGKILL at a numbered boundary of what people do, who then do it again.
+	backupAt  fault = "kill-backup"
+	importAt  fault = "kill-import"    // of a statement
+	runAt     fault = "kill-run"       // of the reconciliation
+	approveAt fault = "kill-approval"  // of a bank wire, which takes two people
+	migrateAt fault = "kill-migration" // of a store of the schema before
+
 	// Those with which a round ends: another store takes part from then on.
 	olderFile      fault = "older-file-by-hand" // an older store file is put back while nothing runs
 	restored       fault = "restore"            // a backup is put back by the command
@@ -34,12 +45,34 @@ const (
 func finales() []fault { return []fault{olderFile, restored, secondInstance} }
 
 // boundaries are the numbered step boundaries of the deposit path, those of the way of a row first and last alike
-// (protocol-holes.md §3.4). B16 to B24 belong to withdrawals, backups and migrations.
+// (protocol-holes.md §3.4). Those from B16 on belong to what people do: see peoples.
 func boundaries() []string {
 	return []string{
 		credit.StepBodyRead, credit.StepVerified, credit.StepEventCommitted, credit.StepAcknowledged, credit.StepSlotHeld,
 		credit.StepClaimed, credit.StepPartlyWritten, credit.StepWritten, credit.StepAnswered, credit.StepChecked,
 		credit.StepDone, credit.StepUnknown, credit.StepLookPage, credit.StepLooked, credit.StepVerdict,
+	}
+}
+
+// peoples are the faults that kill the program in what people do, with the boundaries of each.
+func peoples() []fault { return []fault{backupAt, importAt, runAt, approveAt, migrateAt, restored} }
+
+func boundariesOf(f fault) []string {
+	switch f {
+	case backupAt:
+		return []string{store.StepBackedUp, store.StepSealed, store.StepNamed}
+	case importAt:
+		return []string{recon.StepLinesStored, recon.StepStatementSeen}
+	case runAt:
+		return []string{recon.StepFindingsSaved, recon.StepTasksCarried, recon.StepRunFinished}
+	case approveAt:
+		return []string{desk.StepProposed, desk.StepApproved}
+	case migrateAt:
+		return []string{store.StepOldKept, store.StepRaised, store.StepMigrated}
+	case restored:
+		return []string{store.StepMarked, store.StepWarned, store.StepKept, store.StepReplaced, store.StepRestored}
+	default:
+		return nil
 	}
 }
 
@@ -96,7 +129,7 @@ func (r round) has(f fault) bool {
 const (
 	perRound = 5
 	// block is how many cycles it takes until every kind of fault has had its turn.
-	block = 20
+	block = 25
 )
 
 // plan deals out the faults of n cycles. It depends on nothing but its arguments.
@@ -104,6 +137,10 @@ func plan(seed uint64, n int) []round {
 	rng := rand.New(rand.NewPCG(seed, 0x6b696c6c))
 	names, lines := boundaries(), faultproxy.Kinds()
 	nextName, nextLine, nextMT5, nextStop := rng.IntN(len(names)), rng.IntN(len(lines)), 0, rng.IntN(100)
+	nextOf, kills := map[fault]int{}, 0
+	for _, f := range peoples() {
+		nextOf[f] = rng.IntN(len(boundariesOf(f)))
+	}
 	var rounds []round
 	for number := 1; number <= n; {
 		for _, kinds := range deck(rng) {
@@ -112,22 +149,33 @@ func plan(seed uint64, n int) []round {
 				if number > n {
 					break
 				}
+				calm := kind == runAt // that cannot read MT5's list opens no tasks
 				c := cycle{number: number, fault: kind, load: between(rng, 200, 1500), other: rng.IntN(2) > 0}
 				if c.fault == killAt {
 					c.at, nextName = names[nextName], (nextName+1)%len(names)
 					c.nth = 1 + rng.IntN(often(c.at))
+					if kills++; kills/len(names)%2 == 1 { // each second time nothing else is in the way, and the boundary is reached
+						calm, c.nth = true, min(c.nth, 3)
+					}
 				}
 				if c.fault == pauseAt {
 					c.at, c.nth = aroundTheCall()[nextStop%len(aroundTheCall())], 1+rng.IntN(4)
 					nextStop++
 				}
+				if at := boundariesOf(c.fault); at != nil {
+					c.at, c.nth = at[nextOf[c.fault]%len(at)], 1
+					nextOf[c.fault]++
+				}
+				if c.at == recon.StepLinesStored {
+					c.nth = 1 + rng.IntN(linesOfImport/400)
+				}
 				if c.fault == pauseIt || c.fault == pauseAt {
 					c.pause = between(rng, 1000, 5000)
 				}
-				if rng.IntN(3) > 0 || number%3 == 0 {
+				if !calm && (rng.IntN(3) > 0 || number%3 == 0) {
 					c.line, nextLine = lineFault(rng, lines[nextLine]), (nextLine+1)%len(lines)
 				}
-				if rng.IntN(3) > 0 {
+				if !calm && rng.IntN(3) > 0 {
 					c.mt5, nextMT5 = []fakemt5.Rule{mt5Fault(rng, nextMT5)}, nextMT5+1
 				}
 				if c.at == credit.StepUnknown || c.at == credit.StepVerdict { // needs an answer that is lost
@@ -145,7 +193,7 @@ func plan(seed uint64, n int) []round {
 
 // deck is one block of faults, shuffled and dealt into rounds. A fault after which another store takes part comes last.
 func deck(rng *rand.Rand) [][]fault {
-	one := []fault{killAnywhere, killAnywhere, pauseIt, pauseAt, pauseAt, starve, fillDisk}
+	one := []fault{killAnywhere, killAnywhere, pauseIt, pauseAt, pauseAt, starve, fillDisk, backupAt, importAt, runAt, approveAt, migrateAt}
 	for len(one) < block-len(finales()) {
 		one = append(one, killAt)
 	}
@@ -159,12 +207,21 @@ func deck(rng *rand.Rand) [][]fault {
 			n--
 		}
 		kinds := append([]fault(nil), one[:n]...)
+		// The schema before knew nothing of statements: it comes before them.
+		slices.SortStableFunc(kinds, func(a, b fault) int { return cmp.Compare(rank(a), rank(b)) })
 		if one = one[n:]; end != "" {
 			kinds = append(kinds, end)
 		}
 		out = append(out, kinds)
 	}
 	return out
+}
+
+func rank(f fault) int {
+	if f == migrateAt {
+		return 0
+	}
+	return 1
 }
 
 // often is within how many passings of a boundary a kill is drawn: not more than a short load surely makes.
@@ -229,11 +286,11 @@ func TestPlan_IsTheSameForTheSameSeed(t *testing.T) {
 	}
 }
 
-func TestPlan_HasEveryFaultWithinOneBlockAndEveryBoundaryWithinTwo(t *testing.T) {
+func TestPlan_HasEveryFaultWithinOneBlockEveryBoundaryWithinTwoAndThoseOfPeopleWithinFive(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		kinds, lines, names, number := map[fault]int{}, map[faultproxy.Kind]int{}, map[string]int{}, 0
-		for _, r := range plan(seed, 2*block) {
+		for _, r := range plan(seed, 5*block) {
 			for _, c := range r.cycles {
 				if number++; c.number != number {
 					t.Fatalf("seed %d: cycle %d has number %d", seed, number, c.number)
@@ -242,10 +299,16 @@ func TestPlan_HasEveryFaultWithinOneBlockAndEveryBoundaryWithinTwo(t *testing.T)
 					kinds[c.fault]++
 					lines[c.line.Kind]++
 				}
-				names[c.at]++
+				if c.fault != killAt || number <= 2*block {
+					names[c.at]++
+				}
 			}
 		}
-		if len(kinds) != 6+len(finales()) || len(lines) < len(faultproxy.Kinds()) || len(names) != 1+len(boundaries()) {
+		all := 1 + len(boundaries()) // and none
+		for _, f := range peoples() {
+			all += len(boundariesOf(f))
+		}
+		if len(kinds) != 11+len(finales()) || len(lines) < len(faultproxy.Kinds()) || len(names) != all {
 			t.Errorf("seed %d: faults %v, lines %v, boundaries %v", seed, kinds, lines, names)
 		}
 	}
