@@ -60,17 +60,26 @@ func (e *PullRefusal) Unwrap() error { return e.Err }
 const pullOverlap = time.Hour
 
 // pullWindow is what the next pull asks for. kept is how long the provider lists events: the first pull reaches back to the
-// store's creation and no further than that.
-func pullWindow(s Settings, provider string, now time.Time, kept time.Duration) (from time.Time) {
+// store's creation and no further than that; bounded tells that the store is older.
+func pullWindow(s Settings, provider string, now time.Time, kept time.Duration) (from time.Time, bounded bool) {
 	last := s.PullOf(provider).To
 	if !last.IsZero() {
-		return last.Add(-pullOverlap)
+		return last.Add(-pullOverlap), false
 	}
 	// An hour within the bound: while the pages are read the oldest events would drop out of the list.
 	if oldest := now.Add(time.Hour - kept); oldest.After(s.CreatedAt) {
-		return oldest
+		return oldest, true
 	}
-	return s.CreatedAt
+	return s.CreatedAt, false
+}
+
+// clockIsFast tells that the clock here is so far ahead of the provider's that the answer to a window means nothing: the window, which reaches
+// back as far as the clock here said that events are listed, has not begun by the provider's clock; or it seemed too old here and is not there.
+func clockIsFast(from, until time.Time, kept time.Duration, bounded bool, err error) bool {
+	if errors.Is(err, ErrExpired) {
+		return !from.Before(until.Add(-kept))
+	}
+	return err == nil && bounded && until.Before(from)
 }
 
 // pullResult is what one pull gave.

@@ -78,12 +78,13 @@ func (p *Puller) round(ctx context.Context) error {
 	}
 	now := p.Clock.Now()
 	// The youngest events are left to the next round: their webhooks are under way.
-	return p.end(ctx, p.pull(ctx, pullWindow(s, p.Provider, now, p.List.Kept()), now.Add(-min(time.Minute, p.Every/5))))
+	from, bounded := pullWindow(s, p.Provider, now, p.List.Kept())
+	return p.end(ctx, p.pull(ctx, from, now.Add(-min(time.Minute, p.Every/5)), bounded))
 }
 
 // gap pulls what may be missing since the restore; went tells that the list was read as far as it goes.
 func (p *Puller) gap(ctx context.Context, g Gap, restore int) (went bool, err error) {
-	r := p.pull(ctx, g.From, p.Clock.Now())
+	r := p.pull(ctx, g.From, p.Clock.Now(), false)
 	r.missed = 0 // it came while the store was away, or was lost with its end
 	if r.err != nil && !errors.Is(r.err, ErrExpired) {
 		return false, p.end(ctx, r)
@@ -105,10 +106,10 @@ func (p *Puller) gap(ctx context.Context, g Gap, restore int) (went bool, err er
 }
 
 // pull takes one window in. Its result says whether everything was.
-func (p *Puller) pull(ctx context.Context, from, to time.Time) pullResult {
+func (p *Puller) pull(ctx context.Context, from, to time.Time, bounded bool) pullResult {
 	r := pullResult{provider: p.Provider, from: from, to: to}
-	if to.Before(from) { // the store is new, or a clock was set back: ask all the same, it shows whether the list answers
-		to, r.to = from, from
+	if to.Before(from) { // the store is new, or the clock here is slow: what there is by the provider's clock, and no progress
+		to, r.to = from.Add(p.List.Kept()), from
 	}
 	until, err := p.List.Pull(ctx, from, to, func(e Event) error {
 		r.events++
@@ -120,8 +121,12 @@ func (p *Puller) pull(ctx context.Context, from, to time.Time) pullResult {
 		return err
 	})
 	r.at, r.err = p.Clock.Now(), err
-	if until.Before(to) {
+	if until.Before(r.to) {
 		r.to = until
+	}
+	if clockIsFast(from, until, p.List.Kept(), bounded, err) {
+		r.err = fmt.Errorf("the clock of this machine is fast: it says %s, and the provider's %s, so the window that was asked for has not come yet or seemed too old",
+			timeText(r.at), timeText(until))
 	}
 	return r
 }

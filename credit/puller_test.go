@@ -32,6 +32,7 @@ type testList struct {
 	skew   time.Duration // the provider's clock minus ours
 	lag    time.Duration // an event is listed when it is so old
 	err    error         // after half of the window
+	local  bool          // it reckons by our clock how long events are listed, as the reader of Stripe's list does
 	events []Event
 	asked  []string // windows, as minutes from the start of the test
 	start  time.Time
@@ -46,6 +47,9 @@ func (l *testList) Pull(_ context.Context, from, to time.Time, take func(Event) 
 	l.asked = append(l.asked, fmt.Sprintf("%.0f..%.0f", from.Sub(l.start).Minutes(), to.Sub(l.start).Minutes()))
 	l.w.book.mu.Unlock()
 	oldest := now.Add(-l.kept)
+	if l.local {
+		oldest = l.w.clock.Now().Add(-l.kept)
+	}
 	for i := len(events) - 1; i >= 0; i-- { // newest first
 		at := events[i].Facts.OccurredAt
 		if at.Before(from) || at.After(to) || at.Before(oldest) || now.Sub(at) < l.lag {
@@ -76,8 +80,8 @@ func pulled(w *world, scenario func(l *testList)) {
 func pulledWith(w *world, prepare, scenario func(l *testList)) {
 	w.t.Helper()
 	l := &testList{w: w, kept: 30 * 24 * time.Hour, start: w.clock.Now()}
-	prepare(l)
 	w.edit(func(b *memBook) { b.settings.CreatedAt = w.clock.Now().Add(-24 * time.Hour) })
+	prepare(l)
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Puller{
 		Provider: "stripe-eu", List: l, Book: w.book, Receive: w.reception.Receive, Clock: w.clock, Observer: w.see, Every: 5 * time.Minute,
@@ -96,9 +100,11 @@ func pulledWith(w *world, prepare, scenario func(l *testList)) {
 }
 
 // lost makes a deposit and a payment of it that no webhook tells of.
-func (l *testList) lost(n int) {
+func (l *testList) lost(n int) { l.lostAt(n, l.w.clock.Now()) }
+
+func (l *testList) lostAt(n int, at time.Time) {
 	l.w.deposit(codeOf(n), 50000, testLogin+uint64(n))
-	l.w.edit(func(*memBook) { l.events = append(l.events, paidEvent(n, l.w.clock.Now(), codeOf(n), usd(50000))) })
+	l.w.edit(func(*memBook) { l.events = append(l.events, paidEvent(n, at, codeOf(n), usd(50000))) })
 }
 
 func (l *testList) fail(err error) { l.w.edit(func(*memBook) { l.err = err }) }
@@ -266,6 +272,57 @@ func TestPull_SlowClockHere_GoesOnWhenItIsSetRight(t *testing.T) {
 			w.wantTasks("")
 		})
 	})
+}
+
+// While the clock here is slow by more than the overlap, the window would end before it begins: what the provider lists by its own clock is asked for.
+func TestPull_SlowClockHere_StillFindsWhatNoWebhookBrought(t *testing.T) {
+	inWorld(t, func(w *world) {
+		pulled(w, func(l *testList) {
+			w.clock.step(-24 * time.Hour)
+			w.edit(func(*memBook) { l.skew = 24 * time.Hour })
+			l.lostAt(1, w.clock.Now().Add(l.skew))
+			w.pass(10 * time.Minute)
+			w.wantMissed(1)
+			w.clock.step(24 * time.Hour)
+			w.edit(func(*memBook) { l.skew = 0 })
+			l.lost(2)
+			w.pass(10 * time.Minute)
+			w.wantMissed(2)
+			w.wantTasks("")
+		})
+	})
+}
+
+// A clock that is fast by longer than the list goes back makes a window of nothing. That is no complete list, somebody is told, and what was lost
+// meanwhile is found once the clock is right.
+func TestPull_ClockHereIsFasterThanTheListGoesBack_IsNoProgress(t *testing.T) {
+	const fast = 45 * 24 * time.Hour
+	for name, first := range map[string]bool{"at the first pull": true, "later": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				prepare := func(l *testList) {
+					if !first {
+						w.edit(func(b *memBook) { b.settings.Pulls = []Pulled{{Provider: "stripe-eu", To: w.clock.Now()}} })
+					}
+					l.kept, l.local = 30*24*time.Hour, true
+					w.edit(func(b *memBook) { b.settings.CreatedAt = w.clock.Now().Add(-24 * time.Hour) })
+					w.clock.step(fast)
+					l.skew = -fast
+				}
+				pulledWith(w, prepare, func(l *testList) {
+					l.lostAt(1, w.clock.Now().Add(l.skew))
+					w.pass(3 * time.Hour)
+					w.wantTasks("pull")
+					w.wantMissed(0)
+					w.clock.step(-fast)
+					w.edit(func(*memBook) { l.skew = 0 })
+					w.pass(10 * time.Minute)
+					w.wantMissed(1)
+					w.wantTasks("")
+				})
+			})
+		})
+	}
 }
 
 func TestPull_StoreIsFull_TriesAgainWithoutBlamingTheProvider(t *testing.T) {

@@ -24,6 +24,8 @@ func intakeMutants() []mutant {
 			test("credit", "TestTakeIn_ReversalStopsWhatIsNotUnderWayAndLeavesTheRestToItsTask"), "FAIL"},
 		{"born_pending_after_a_restore", in("credit/restore.go", "name: \"born\", from: []State{New}, to: Unknown, by: ByIntake,", "name: \"born\", from: []State{New}, to: bornState(), by: ByIntake,",
 			"// movable are the states", "func bornState() State {\n\tif ON {\n\t\treturn Pending\n\t}\n\treturn Unknown\n}\n\n// movable are the states"), test("credit", "TestBirths_AfterARestore"), "FAIL"},
+		{"pull_without_overlap", in("credit/pull.go", "return last.Add(-pullOverlap), false", "if ON {\n\t\t\treturn last, false\n\t\t}\n\t\treturn last.Add(-pullOverlap), false"), simulation(enough), "I-L1"},
+		{"failed_pull_is_progress", in("credit/pull.go", "complete := r.err == nil || expired", "complete := r.err == nil || expired || ON"), simulation(enough), "I-L1"},
 		{"exponents_are_two", in("internal/psp/stripe/currency.go", "case in(zeroDecimal, code):", "case in(zeroDecimal, code) && !ON:"), test("webhook/stripe", "TestMap_AmountsByStripesOwnExponents"), "FAIL"},
 	}
 }

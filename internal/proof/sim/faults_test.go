@@ -48,6 +48,10 @@ const (
 	pspTestMode                  // a test event, or another merchant's
 	pspNoise                     // unreadable, unknown and irrelevant events
 	pspRenamed                   // the provider's label in the configuration changes
+	webhookLost                  // the webhook of an event never comes: only the provider's list has it
+	listShowsLate                // the provider's list shows an event late
+	listPageFails                // a page of the list cannot be read
+	listIsDown                   // the list cannot be read for a while
 	depositLate                  // the deposit record comes after the payment, or never
 	ownerChanges                 // a login changes hands
 	peopleAct                    // people retry, adopt, close, release and hold
@@ -66,7 +70,7 @@ var faultNames = [...]string{
 	"deal-hidden", "comment-cut", "look-fails", "read-fails", "wrong-login", "session-down", "slow-looks", "look-alikes",
 	"login-archived", "zone-shift", "mt5-restored",
 	"psp-duplicate", "psp-reorder", "psp-new-id", "psp-reversed", "psp-second-pay", "psp-amount", "psp-disagree", "psp-test-mode",
-	"psp-noise", "psp-renamed", "deposit-late", "owner-changes", "people", "hold-mode", "go-live-later",
+	"psp-noise", "psp-renamed", "webhook-lost", "list-late", "list-page-fails", "list-down", "deposit-late", "owner-changes", "people", "hold-mode", "go-live-later",
 	"backup-by-hand", "backup-by-command", "store-copied", "witness-lost",
 }
 
@@ -85,6 +89,7 @@ var menu = [faultCount]struct{ rate, odds int }{
 	slowLooks: {2, 5}, lookAlikes: {4, 6}, loginArchived: {3, 14}, zoneShift: {3, 8}, mt5Restored: {1, 20},
 	pspDuplicate: {2, 2}, pspReorder: {3, 3}, pspNewID: {3, 3}, pspReversed: {4, 5}, pspSecondPay: {5, 8}, pspAmount: {5, 8},
 	pspDisagree: {6, 10}, pspTestMode: {5, 8}, pspNoise: {4, 8}, pspRenamed: {2, 10},
+	webhookLost: {3, 2}, listShowsLate: {2, 2}, listPageFails: {6, 2}, listIsDown: {3, 4},
 	depositLate: {3, 3}, ownerChanges: {4, 10}, peopleAct: {1, 2}, peopleHoldMode: {4, 10}, goLiveLater: {1, 20},
 	backupByHand: {1, 14}, backupByCommand: {1, 14}, storeCopied: {1, 16}, witnessLost: {3, 8},
 }

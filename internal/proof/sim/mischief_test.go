@@ -25,6 +25,7 @@ func (s *sim) mischief() {
 		s.note("mt5's clock is now at %v", s.mt5.offset)
 	})
 	s.often(mt5Restored, 25*time.Minute, func() { s.mt5.restore() })
+	s.again(listIsDown, 10*time.Minute, s.loseList)
 	s.again(ownerChanges, 8*time.Minute, func() {
 		login := pick(&s.sched, logins)
 		s.register(login, "client-other")

@@ -125,6 +125,9 @@ func (p *process) main() {
 		}
 		s.spawn(p, "lane"+strconv.Itoa(i), func() { p.loop("lane", lane.Run(p.ctx)) })
 	}
+	if s.pulls {
+		s.spawn(p, "pull", func() { p.loop("pull", p.puller().Run(p.ctx)) })
+	}
 	p.up = true
 	p.loop("keeper", keeper.Run(p.ctx))
 }

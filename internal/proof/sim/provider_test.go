@@ -43,11 +43,13 @@ type payment struct {
 
 // delivery is one notification that the provider sends until it is acknowledged.
 type delivery struct {
-	key   string
-	facts credit.Facts
-	tries int
-	acked bool
-	more  int // times that it is sent again after the acknowledgement
+	number int // in the order of their planning
+	key    string
+	facts  credit.Facts
+	tries  int
+	acked  bool
+	lost   bool // no webhook brings it, ever
+	more   int  // times that it is sent again after the acknowledgement
 }
 
 func (d *delivery) body() []byte { return fmt.Appendf(nil, "%s %v", d.key, d.facts) }
@@ -177,13 +179,18 @@ func (s *sim) planDelivery(p *payment, key string, f credit.Facts, later time.Du
 	if s.strikes(pspReorder) {
 		at += s.spread(time.Second, 2*time.Hour)
 	}
+	d.number = len(s.deliveries)
 	s.deliveries = append(s.deliveries, d)
+	s.list(d, max(p.paidAt+later, 0))
+	if d.lost = s.loses(d); d.lost {
+		return
+	}
 	s.after(max(at, 0), func() { s.deliver(d) })
 }
 
 // deliver sends a notification, and again until it is acknowledged, as every provider does.
 func (s *sim) deliver(d *delivery) {
-	if d.acked && d.more == 0 {
+	if d.lost || d.acked && d.more == 0 {
 		return
 	}
 	if d.acked {
@@ -207,14 +214,8 @@ func (s *sim) deliver(d *delivery) {
 
 // take is the listener's part: the acknowledgement follows the commit.
 func (s *sim) take(p *process, d *delivery) (status int) {
-
 	s.pass(credit.StepBodyRead)
-	e := credit.Event{
-		Provider: p.label, Kind: providerKind, Account: merchant, MessageKey: d.key, Facts: d.facts, Digest: d.digest(), Body: d.body(),
-		ReceivedAt: p.clock().Now(),
-	}
-	e.Facts.Parts = slices.Clone(d.facts.Parts)
-	receipt, err := p.reception().Receive(p.ctx, e)
+	receipt, err := p.reception().Receive(p.ctx, p.event(d))
 	if err != nil {
 		s.expected("webhook", err)
 		return 503
@@ -227,6 +228,16 @@ func (s *sim) take(p *process, d *delivery) (status int) {
 		s.acked = append(s.acked, ack{receipt.Event, d.key, d.digest()})
 	}
 	return 200
+}
+
+// event is a notification as a reader of it makes an event.
+func (p *process) event(d *delivery) credit.Event {
+	e := credit.Event{
+		Provider: p.label, Kind: providerKind, Account: merchant, MessageKey: d.key, Facts: d.facts, Digest: d.digest(), Body: d.body(),
+		ReceivedAt: p.clock().Now(),
+	}
+	e.Facts.Parts = slices.Clone(d.facts.Parts)
+	return e
 }
 
 // portal makes a deposit, with one idempotency key until it has an answer.

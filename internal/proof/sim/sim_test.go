@@ -55,6 +55,10 @@ type sim struct {
 
 	payments   []*payment
 	deliveries []*delivery
+	listing    []listed // newest first
+	listDown   time.Duration
+	pulls      bool // the configuration has a key for the provider's list
+	pullEvery  time.Duration
 	requests   []*request
 	acked      []ack
 	meant      map[uint64]string // ticket made by hand for a payment -> the payment
@@ -154,6 +158,7 @@ func (s *sim) draw() {
 	if s.oneIn(4) {
 		s.dayLimits = map[string]credit.Amount{"USD": usd(3000)}
 	}
+	s.pulls, s.pullEvery = s.oneIn(2), pick(&s.sched, []time.Duration{5 * time.Minute, 15 * time.Minute})
 	s.hosts = []*machine{{name: "host-1", booted: -s.between(10*time.Second, 1000*time.Hour)}}
 }
 
@@ -225,7 +230,7 @@ func (s *sim) pass(name string) {
 
 // settle ends the faults and lets days pass until nothing is in motion (invariant I-L1).
 func (s *sim) settle() {
-	s.calm, s.free, s.mt5.downTill = true, roomy, 0
+	s.calm, s.free, s.mt5.downTill, s.listDown = true, roomy, 0, 0
 	clear(s.mt5.archived)
 	for _, p := range s.processes {
 		p.paused = 0

@@ -53,6 +53,11 @@ const (
 	foreignTicket
 	madeByHand
 	labelRenamed
+	pulledAlone
+	pulledFirst
+	pullRaced
+	listedLate
+	listPageFailed
 	personActed
 	adopted
 	closedWithoutDeal
@@ -98,7 +103,8 @@ var sometimesNames = [...]string{
 	"loop ended by its store", "process paused", "clean stop", "machine rebooted", "wall clock jumped", "MT5's clock shifted", "MT5 restored",
 	"deal hidden", "comment altered", "MT5 away", "login missing", "looked again for freshness", "send deadline held", "call not sent",
 	"call refused", "answer lost", "never executed", "success without a ticket", "another operation's ticket", "deal made by hand",
-	"provider's label renamed", "a person acted", "deal adopted", "closed without a deal", "released", "further call allowed", "handed over",
+	"provider's label renamed", "a lost webhook found by the pull", "the list was before the webhook", "webhook and pull at the same time",
+	"an event listed late", "a page of the list failed", "a person acted", "deal adopted", "closed without a deal", "released", "further call allowed", "handed over",
 	"watched for a second deal", "went live later",
 	"older backup put back by hand", "store in doubt", "claims waited for the quarantine after a start", "instance on a copy",
 	"backup restored by the command", "store taken over", "row freed after a restore", "a deal recorded as deleted", "bank wire entered", "webhook replayed",
