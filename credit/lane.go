@@ -32,6 +32,9 @@ type Lane struct {
 	// is odd, and its row unknown until a look settles it (design §6.7).
 	DealerMeasured bool
 	Pace           Pace // bounds of an hour; the zero value bounds nothing
+	// Stopped says why the store takes no claim now, whatever the row; empty: it does. Then no pending row is taken up: MT5 is not asked for
+	// nothing, and people hear of it once and not for each payment. nil: it always does. The claim's transaction checks again.
+	Stopped func() string
 
 	down  bool                 // the session was not ready at the last round
 	queue queue                // logins with rows that wait for their turn
@@ -79,7 +82,7 @@ func (l *Lane) round(ctx context.Context) (time.Duration, error) {
 	}
 	var work []DueRow
 	states := []State{Unknown, Done, Pending}
-	if settings.Mode != ModeLive || l.Clock.Boot() < l.ClaimsFrom {
+	if settings.Mode != ModeLive || l.Clock.Boot() < l.ClaimsFrom || (l.Stopped != nil && l.Stopped() != "") {
 		states = []State{Unknown, Done} // looking goes on, claims do not
 	}
 	sleep := idlePoll
@@ -132,9 +135,9 @@ func (l *Lane) ready(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !l.down:
-		l.Observer.Note(ctx, Note{What: "MT5 session not ready", Err: fmt.Errorf("%s: %w", l.actor(), err)})
+		l.Observer.Note(ctx, Note{What: "MT5 session not ready", Err: fmt.Errorf("%s: %w", l.actor(), err), Session: &SessionNote{l.Server, l.Shard, err}})
 	case err == nil && l.down:
-		l.Observer.Note(ctx, Note{What: "MT5 session ready again"})
+		l.Observer.Note(ctx, Note{What: "MT5 session ready again", Session: &SessionNote{l.Server, l.Shard, nil}})
 	}
 	l.down = err != nil
 	return err

@@ -399,3 +399,26 @@ func TestLane_SessionThatIsDownPostponesAndIsReportedOnce(t *testing.T) {
 		}
 	})
 }
+
+// As long as the store takes no claim, whatever the row, no pending row is taken up: MT5 is not asked for nothing, no payment gets a task of
+// its own, and rows in doubt are looked up all the same. Then everything goes on at once.
+func TestLane_StoreThatTakesNoClaimsLeavesPendingRowsAlone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		stopped := "the witness cannot be written"
+		w.lane.Stopped = func() string { return stopped }
+		id := w.paid(testLogin, 1)
+		w.start()
+		w.pass(time.Hour)
+		w.wantState(id, Pending)
+		w.wantTasks("")
+		if got := w.mt5.took(); len(got) != 0 {
+			t.Errorf("MT5 was asked for %v", got)
+		}
+		if got := w.moves(id); got != "born" {
+			t.Errorf("moves %q", got)
+		}
+		stopped = ""
+		w.pass(2 * time.Second)
+		w.wantState(id, Done)
+	})
+}

@@ -165,6 +165,15 @@ type Note struct {
 	Event  *Event
 	Err    error
 	Retry  time.Duration // when it is tried again; 0 when it is not
+
+	Session *SessionNote // of an MT5 session that became ready, or is not any more
+}
+
+// SessionNote tells whether the session of a lane can be asked.
+type SessionNote struct {
+	Server string // label
+	Shard  int
+	Err    error // why it cannot; nil: it can
 }
 
 // Book is what the loops need of the store. Every verb is one transaction; it returns only after the commit

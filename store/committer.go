@@ -35,9 +35,10 @@ type committer struct {
 	hook  func(put int) error
 	memo  settingsMemo
 
-	unmoved func() error // an error once the store's path leads to another file
-	witness *witness     // nil: none is kept
-	owes    bool         // people's decisions are committed, and the witness could not be told so yet
+	unmoved func() error          // an error once the store's path leads to another file
+	witness *witness              // nil: none is kept
+	owes    bool                  // people's decisions are committed, and the witness could not be told so yet
+	mute    atomic.Pointer[error] // why the witness could not be written when it was tried last; nil: it could
 
 	mu      sync.RWMutex // guards closing against sends to a closed queue
 	closing bool
@@ -254,7 +255,7 @@ func (c *committer) confirm(batch []*operation) {
 	}
 	now := *c.witness.last
 	now.From = now.To
-	err := c.witness.write(now)
+	err := c.tell(now)
 	c.owes = err != nil
 	var stranger *strangerError
 	if errors.As(err, &stranger) {
@@ -304,7 +305,7 @@ func (c *committer) testify(tx *bolt.Tx, claims uint64) error {
 	if err != nil {
 		return err
 	}
-	return c.witness.write(testimony{Store: s.StoreID, Instance: s.Instance, From: to - claims, To: to})
+	return c.tell(testimony{Store: s.StoreID, Instance: s.Instance, From: to - claims, To: to})
 }
 
 // run lets one operation decide and then apply. A panic in it is its error: no stack, which may hold data.

@@ -26,6 +26,7 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 		out.TasksByKind = append(out.TasksByKind, TaskCount{Kind: string(t.Kind), Open: t.Open, Oldest: t.Oldest})
 	}
 	restoreOf(st.Settings, &out)
+	out.Stops = s.stops(st.Settings)
 	if s.cfg.Recon != nil {
 		standing, err := s.cfg.Recon.Standing(r.Context())
 		if err != nil {
@@ -41,6 +42,19 @@ func (s *Server) status(_ http.ResponseWriter, r *http.Request, who desk.Actor) 
 		})
 	}
 	return out, nil
+}
+
+// stops are the reasons for which nothing is credited.
+func (s *Server) stops(settings credit.Settings) []Stop {
+	if s.cfg.Stops != nil {
+		return s.cfg.Stops(settings)
+	}
+	return each(settings.Stops(), StopOf)
+}
+
+// StopOf is a reason as status shows it.
+func StopOf(s credit.Stop) Stop {
+	return Stop{Key: s.Key, Server: s.Server, Since: s.Since, Why: s.Why, Next: s.Next}
 }
 
 // restoreOf fills in what keeps the store from calling, or its rows from going on.

@@ -70,6 +70,7 @@ type Config struct {
 	Desk     Desk
 	Service  func() Service                                                         // what the process knows about itself; safe for concurrent use
 	Backup   func(ctx context.Context, who desk.Actor, path string) (Backup, error) // refuses whom it must; nil: this service makes none
+	Stops    func(credit.Settings) []Stop                                           // for what reasons nothing is credited; safe for concurrent use; nil: only what the settings say
 	Recon    Reconciliation                                                         // nil: this service does not reconcile
 	Now      func() time.Time
 	Observer Observer

@@ -154,6 +154,8 @@ type Status struct {
 	Doubt string `json:"doubt,omitempty"`
 	// Restore is the restore or takeover that waits for its release, or whose rows are still going on; left out else.
 	Restore *Restore `json:"restore,omitempty"`
+	// Stops are the reasons for which nothing is credited now, on every login or on those of one MT5 server; none: payments are credited.
+	Stops []Stop `json:"stops"`
 	// Recon is how far the reconciliation has come; left out where the service does not reconcile.
 	Recon *ReconStanding `json:"reconciliation,omitempty"`
 	// Pulls tell how far the list of each provider that is pulled has come.
@@ -170,6 +172,15 @@ type Status struct {
 	// Quarantine is how many seconds are left until credits of earlier processes can be proven absent.
 	Quarantine int     `json:"quarantine_seconds"`
 	Service    Service `json:"service"`
+}
+
+// Stop is a reason for which nothing is credited now. Payments wait meanwhile and go on when it ends.
+type Stop struct {
+	Key    string    `json:"key"`              // "mode", "doubt", "restore", "start", "witness", "disk", "mt5/main"
+	Server string    `json:"server,omitempty"` // MT5 server whose logins wait; left out: all do
+	Since  time.Time `json:"since"`
+	Why    string    `json:"why"`
+	Next   string    `json:"next"` // what ends it
 }
 
 // Pull is how far the pull of a provider's own list of events has come.
@@ -239,7 +250,8 @@ type Session struct {
 	Server  string    `json:"server"`
 	Index   int       `json:"index"`
 	Open    bool      `json:"open"`
+	Ready   bool      `json:"ready"` // it can be asked: it is open, and the server's clock is known
 	Address string    `json:"address,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
-	Reason  string    `json:"reason,omitempty"` // why it is not open
+	Reason  string    `json:"reason,omitempty"` // why it is not open, or not ready
 }

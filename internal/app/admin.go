@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"creditonce/credit"
 	"creditonce/internal/admin"
 )
 
@@ -24,7 +26,7 @@ type operators struct {
 
 // wireAdmin builds the operators' socket over the desk.
 func (a *App) wireAdmin() error {
-	server, err := admin.New(admin.Config{Desk: a.desk, Service: a.aboutService, Backup: a.BackUp, Recon: a.recon, Now: a.clock.Now, Observer: a.observer})
+	server, err := admin.New(admin.Config{Desk: a.desk, Service: a.aboutService, Stops: a.stops.shown, Backup: a.BackUp, Recon: a.recon, Now: a.clock.Now, Observer: a.observer})
 	if err != nil {
 		return err
 	}
@@ -96,6 +98,8 @@ func (a *App) aboutService() admin.Service {
 type board struct {
 	mu   sync.Mutex
 	seen []admin.Session
+
+	faults map[string]error // of lanes whose session could not be asked at their last round, by server and index
 }
 
 // expect lists a session before it was ever open.
@@ -106,7 +110,7 @@ func (b *board) expect(server string, index int) {
 // connected and dropped tell of the lanes' sessions; those that the desk opens for one question are no state.
 func (b *board) connected(server string, index int, address string) {
 	if index >= 0 {
-		b.set(admin.Session{Server: server, Index: index, Open: true, Address: address, Since: systemClock{}.Now()})
+		b.set(admin.Session{Server: server, Index: index, Open: true, Ready: true, Address: address, Since: systemClock{}.Now()})
 	}
 }
 
@@ -114,6 +118,16 @@ func (b *board) dropped(server string, index int, reason string) {
 	if index >= 0 {
 		b.set(admin.Session{Server: server, Index: index, Since: systemClock{}.Now(), Reason: reason})
 	}
+}
+
+// asked tells whether a lane's session can be asked: an open one cannot as long as the server's clock is not known, for example.
+func (b *board) asked(n credit.SessionNote) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.faults == nil {
+		b.faults = map[string]error{}
+	}
+	b.faults[fmt.Sprintf("%s/%d", n.Server, n.Shard)] = n.Err
 }
 
 func (b *board) set(s admin.Session) {
@@ -130,7 +144,14 @@ func (b *board) set(s admin.Session) {
 func (b *board) sessions() []admin.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]admin.Session{}, b.seen...)
+	out := append([]admin.Session{}, b.seen...)
+	for i := range out {
+		if err := b.faults[fmt.Sprintf("%s/%d", out[i].Server, out[i].Index)]; err != nil {
+			out[i].Ready = false
+			out[i].Reason = err.Error() // says more than why the last connection ended
+		}
+	}
+	return out
 }
 
 // Administered logs an answered request of the operators' socket: what decides something always, what only looks for

@@ -49,6 +49,7 @@ type App struct {
 
 	keeper   *credit.Keeper
 	sentinel *sentinel
+	stops    *standstill
 	lanes    []*credit.Lane
 	sessions []*mt5.Session
 	live     *credit.LiveCalls
@@ -108,7 +109,7 @@ func (a *App) wire(ctx context.Context) (err error) {
 	a.keeper = &credit.Keeper{
 		Book: a.store, Clock: a.clock, Observer: a.observer, Process: a.process, Timing: a.timing, Servers: servers(a.cfg), Rules: rules, Wake: a.wake,
 	}
-	a.sentinel = a.newSentinel()
+	a.sentinel, a.stops = a.newSentinel(), newStandstill(a)
 	if err := a.wirePublic(); err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ func (a *App) wireLanes() error {
 			a.lanes = append(a.lanes, &credit.Lane{
 				Server: label, Shard: i, Shards: s.Sessions, Book: a.store, Session: session, Clock: a.clock, Observer: a.observer,
 				Process: a.process, Timing: a.timing, Live: a.live, Token: random, Wake: wake, Dealer: dealer, DealerMeasured: measured,
-				ClaimsFrom: a.claimsFrom(), Pace: pace,
+				ClaimsFrom: a.claimsFrom(), Pace: pace, Stopped: a.stopped,
 			})
 		}
 	}

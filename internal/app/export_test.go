@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"creditonce/credit"
 	"creditonce/internal/admin"
 )
 
@@ -17,3 +18,9 @@ func (a *App) Recon(at func() time.Time) admin.Reconciliation {
 
 // ReconcileDue is what the schedule does once an hour.
 func (a *App) ReconcileDue(ctx context.Context) error { return a.recon.daily(ctx) }
+
+// StopsShown is what status tells of the reasons for which nothing is credited.
+func (a *App) StopsShown(s credit.Settings) []admin.Stop { return a.stops.shown(s) }
+
+// JudgeNow is a look of the sentinel that does not wait for its turn.
+func (a *App) JudgeNow(ctx context.Context) error { return a.sentinel.look(ctx) }

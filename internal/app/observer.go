@@ -48,6 +48,9 @@ func (o *observer) Note(_ context.Context, n credit.Note) {
 	if n.Row != nil {
 		o.heard.moved(n.Row.ID)
 	}
+	if n.Session != nil {
+		o.board.asked(*n.Session)
+	}
 	o.heard.failed(n.Err)
 	e := o.log.WithLevel(level(n))
 	if n.Row != nil {

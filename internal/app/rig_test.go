@@ -45,6 +45,7 @@ type rig struct {
 	api    string
 	log    *logLines
 	step   func(context.Context, credit.Step)
+	tune   func(*config.Config) // changes what no file may say; nil: nothing
 
 	service *app.App
 
@@ -149,6 +150,9 @@ func (r *rig) load() *config.Config {
 	c, err := config.Load(filepath.Join(r.dir, "config.yaml"), config.Env{Getenv: func(string) string { return "" }, Now: time.Now()})
 	if err != nil {
 		r.t.Fatal(err)
+	}
+	if r.tune != nil {
+		r.tune(c)
 	}
 	return c
 }

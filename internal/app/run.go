@@ -44,6 +44,7 @@ func (a *App) Run(ctx context.Context) error {
 	work.Go(func() error { return a.keeper.Run(loopsCtx) })
 	work.Go(func() error { return a.seeFile(loopsCtx) })
 	work.Go(func() error { return a.sentinel.run(loopsCtx) })
+	work.Go(func() error { return a.stops.run(loopsCtx) })
 	work.Go(func() error { a.recon.dropLeft(loopsCtx); return nil })
 	for _, puller := range a.pullers {
 		work.Go(func() error { return puller.Run(loopsCtx) })

@@ -174,7 +174,7 @@ func desktop(t *testing.T) (*scripted, func(arguments ...string) result) {
 					{Name: "webhook", Waiting: 1, Oldest: fixedNow.Add(-10 * time.Second)},
 				},
 				Sessions: []admin.Session{
-					{Server: "main", Index: 0, Open: true, Address: "192.0.2.7:443", Since: fixedNow.Add(-26 * time.Hour)},
+					{Server: "main", Index: 0, Open: true, Ready: true, Address: "192.0.2.7:443", Since: fixedNow.Add(-26 * time.Hour)},
 					{Server: "main", Index: 1, Since: fixedNow.Add(-time.Minute), Reason: "connection reset"},
 				},
 			}

@@ -241,6 +241,23 @@ func cut(text string, n int) string {
 	return string(runes[:n-1]) + "…"
 }
 
+// wrapped breaks a text at blanks into lines that fit below an indent of two on so many columns; 0: one line.
+func wrapped(text string, columns int) []string {
+	text = plain(text)
+	if columns == 0 {
+		return []string{text}
+	}
+	var out []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > max(20, columns-2) {
+			out, line = append(out, line), ""
+		}
+		line = strings.TrimLeft(line+" "+word, " ")
+	}
+	return append(out, line)
+}
+
 // plain makes text of others safe for a terminal: nothing in it moves the cursor, changes colours or starts a line.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,9 @@ func statusCommand(p *Process) *cobra.Command {
 var stateOrder = []string{"held", "pending", "claimed", "unknown", "done", "failed", "cancelled"}
 
 func statusSheet(w io.Writer, s admin.Status, now time.Time) error {
+	if err := stopSection(w, s.Stops, now); err != nil {
+		return err
+	}
 	var head sheet
 	head.add("environment", s.Environment)
 	head.add("mode", modeText(s))
@@ -110,6 +114,21 @@ func reconciledText(r *admin.ReconStanding) string {
 		days = string(n.First) + " to " + days
 	}
 	return fmt.Sprintf("%s; newest run %d, of %s: %s", text, n.ID, days, sayingOf(n.Verdict, n.Differences))
+}
+
+// stopSection says why nothing is credited and what ends it, the first thing that somebody must see; nothing where payments are credited.
+func stopSection(w io.Writer, stops []admin.Stop, now time.Time) error {
+	for _, s := range stops {
+		where := "NOTHING IS CREDITED"
+		if s.Server != "" {
+			where = "NOT CREDITED ON " + s.Server
+		}
+		lines := append(wrapped(s.Why, columnsIn(w)), wrapped("do: "+s.Next, columnsIn(w))...)
+		if _, err := fmt.Fprintf(w, "%s since %s UTC, %s\n  %s\n\n", plain(where), utc(s.Since), age(now, s.Since), strings.Join(lines, "\n  ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // restoreSection tells how far a restore or takeover has come, and what its release waits for.
@@ -230,8 +249,11 @@ func sessionColumns() []column[admin.Session] {
 	return []column[x]{
 		{head: "server", value: func(r x) string { return fmt.Sprintf("%s/%d", r.Server, r.Index) }},
 		{head: "state", value: func(r x) string {
-			if r.Open {
+			switch {
+			case r.Open && r.Ready:
 				return "open"
+			case r.Open:
+				return "not ready"
 			}
 			return "not open"
 		}},
