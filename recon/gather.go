@@ -162,34 +162,30 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *g
 	sum, reaches := sha256.New(), time.Time{}
 	var whole time.Time // how far statements reach that came after the one that is looked at, and have no gap
 	gap := ""
-	for below := StatementID(0); ; {
-		page, err := r.Statements.Statements(ctx, StatementQuery{Provider: p.Provider, Below: below, Limit: pageOfRows})
+	var cover coverage
+	for im, err := range r.allStatements(ctx, p.Provider) {
 		if err != nil {
 			return out, err
 		}
-		for _, im := range page {
-			for _, b := range g.before {
-				b.saw(p.Provider.Label, im)
-			}
-			if below = im.ID; im.Withdrawn != nil {
-				continue
-			}
-			out.Newest = max(out.Newest, im.ID)
-			sum.Write([]byte(im.Statement.Digest))
-			out.Rows += im.Stored - im.Differing()
-			reaches, out.Reaches = later(reaches, im.Reaches), later(out.Reaches, im.ends())
-			out.Notes = append(out.Notes, notesOn(im)...)
-			roundingOf(im.Statement, g.rules.Rounding)
-			g.listed = append(g.listed, im.ID)
-			switch { // newest first: a whole statement that came later and reaches as far takes the place of one with a gap
-			case im.Statement.Incomplete == "":
-				whole = later(whole, im.Reaches)
-			case whole.Before(im.Reaches) && gap == "":
-				gap = fmt.Sprintf("%s: %s; import the whole statement", im.Statement.Name, im.Statement.Incomplete)
-			}
+		for _, b := range g.before {
+			b.saw(p.Provider.Label, im)
 		}
-		if len(page) < pageOfRows {
-			break
+		if im.Withdrawn != nil {
+			continue
+		}
+		out.Newest = max(out.Newest, im.ID)
+		sum.Write([]byte(im.Statement.Digest))
+		out.Rows += im.Stored - im.Differing()
+		reaches, out.Reaches = later(reaches, im.Reaches), later(out.Reaches, im.ends())
+		out.Notes = append(out.Notes, notesOn(im)...)
+		roundingOf(im.Statement, g.rules.Rounding)
+		g.listed = append(g.listed, im.ID)
+		cover.add(im)
+		switch { // newest first: a whole statement that came later and reaches as far takes the place of one with a gap
+		case im.Statement.Incomplete == "":
+			whole = later(whole, im.Reaches)
+		case whole.Before(im.Reaches) && gap == "":
+			gap = fmt.Sprintf("%s: %s; import the whole statement", im.Statement.Name, im.Statement.Incomplete)
 		}
 	}
 	out.Digest = hex.EncodeToString(sum.Sum(nil))
@@ -199,6 +195,9 @@ func (r *Runner) settlements(ctx context.Context, p ProviderList, run *Run, g *g
 		out.Reason = fmt.Sprintf("the statements reach %s, and the business day ends at %s; import the next one with `creditonce recon import FILE --provider %s`",
 			momentText(reaches), momentText(run.Until), p.Provider.Label)
 		return out, nil
+	}
+	if gap == "" {
+		gap = r.lacks(p, &cover, run)
 	}
 	out.Reason, out.Complete = gap, gap == ""
 	return out, nil
@@ -242,11 +241,17 @@ const pullAgain = 3 * 24 * time.Hour
 
 // pull brings in the provider's own list, window by window, so that an interrupted run goes on where it was.
 func (r *Runner) pull(ctx context.Context, p ProviderList, run *Run) error {
-	from := run.From.Add(-pullAgain)
-	for from.Before(run.Until) {
+	if err := r.pullBetween(ctx, p, run.From.Add(-pullAgain), run.Until); err != nil {
+		return err
+	}
+	return r.fill(ctx, p, run)
+}
+
+func (r *Runner) pullBetween(ctx context.Context, p ProviderList, from, end time.Time) error {
+	for from.Before(end) {
 		until := from.Add(pullWindow)
-		if until.After(run.Until) {
-			until = run.Until
+		if until.After(end) {
+			until = end
 		}
 		_, _, err := r.Importer.Pulled(ctx, p.Provider, func(emit func(Line) error) (Statement, error) { return p.Pull(ctx, from, until, emit) }, BySchedule)
 		if err != nil {

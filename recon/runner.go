@@ -62,6 +62,7 @@ type ProviderList struct {
 	Delay    time.Duration // usual time from payment to settlement
 	Every    time.Duration // how far its statements may lag behind the last business day
 	Answers  map[string]LineType
+	Absent   []string // names of statements that seem to be missing, and that the provider never made
 	// Pull reads the provider's own list; nil: people import files.
 	Pull func(ctx context.Context, from, until time.Time, emit func(Line) error) (Statement, error)
 }

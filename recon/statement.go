@@ -19,6 +19,11 @@ type Statement struct {
 	Until    time.Time `json:"until,omitzero"` // UTC
 	Rows     int       `json:"rows"`           // lines emitted
 
+	// Batches are those that it holds, of a provider that counts its batches through: a number that no statement has is one that is missing.
+	Batches []Batches `json:"batches,omitempty"`
+	// Consecutive tells that the periods (From, Until) of such statements follow each other: what lies between two of them is missing.
+	Consecutive bool `json:"consecutive,omitempty"`
+
 	// Incomplete says why more lines may be missing than the file shows: a trailer or payout row that must be there is not, the last row has
 	// no end. Empty: whole, as far as the format can tell. The list of a day that rests on such a statement is incomplete.
 	Incomplete string `json:"incomplete,omitempty"`

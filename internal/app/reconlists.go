@@ -29,7 +29,7 @@ func (a *App) providerList(label string) (recon.ProviderList, bool, error) {
 	if s.Format == "" {
 		return recon.ProviderList{}, false, nil
 	}
-	out := recon.ProviderList{Provider: providerOf(label, p), Delay: s.UsualDelay, Every: s.Every, Answers: lineTypes(s.RowTypes)}
+	out := recon.ProviderList{Provider: providerOf(label, p), Delay: s.UsualDelay, Every: s.Every, Answers: lineTypes(s.RowTypes), Absent: s.Absent}
 	if faults := mappedFaults(label, p); len(faults) > 0 {
 		return out, false, fmt.Errorf("%s", strings.Join(faults, "; "))
 	}

@@ -27,6 +27,7 @@ type Settlement struct {
 	TimeZone   string        // IANA name, of times in the file without a zone
 	Merchant   string        // the account as the statements write it; empty: the provider's account
 	RowTypes   map[string]string
+	Absent     []string       // names of statements that seem to be missing, and that the provider never made
 	Exponents  map[string]int // decimal places of currencies that ISO 4217 does not have, or that the statements count in another way
 	Pull       bool           // pulled from the provider's API
 	Manual     bool           // payouts are made by hand at Stripe, which then cannot say what they paid
@@ -108,6 +109,7 @@ func (r *reader) settlement(s *section, p Provider) Settlement {
 	inner.zone("time_zone", &out.TimeZone)
 	inner.text("merchant", &out.Merchant, nil)
 	out.RowTypes, out.Exponents = r.rowTypes(inner), r.exponents(inner)
+	out.Absent = inner.texts("absent")
 	inner.flag("pull", &out.Pull)
 	switch out.Format {
 	case "paypal":

@@ -2,6 +2,7 @@ package adyen
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"creditonce/credit"
@@ -71,6 +72,19 @@ func (b *batches) add(line *recon.Line) error {
 	}
 	this.sum, err = this.sum.Add(line.Net)
 	return err
+}
+
+// numbers are the batches of the file: Adyen counts those of a merchant account through. Nil where one has no number.
+func (b *batches) numbers() []recon.Batches {
+	var all []uint64
+	for _, this := range b.list {
+		n, err := strconv.ParseUint(this.number, 10, 64)
+		if err != nil {
+			return nil
+		}
+		all = append(all, n)
+	}
+	return recon.BatchesOf(all)
 }
 
 // open is a batch that cannot be laid beside a payout.

@@ -95,6 +95,7 @@ func (f *file) statement() recon.Statement {
 			s.Incomplete = o.text
 		}
 	}
+	s.Batches = f.batches.numbers()
 	s.Totals, s.Problems = totals, f.problems.List()
 	return s
 }

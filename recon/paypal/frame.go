@@ -251,7 +251,7 @@ func (f *file) statement() (recon.Statement, error) {
 		f.problems.Add(last, "the report goes on in another file: import that one too")
 	}
 	return recon.Statement{
-		Digest: f.sheet.Digest(), Name: f.options.Name, Provider: f.options.Provider, Format: "paypal", From: f.from, Until: f.until, Rows: f.rows,
+		Digest: f.sheet.Digest(), Name: f.options.Name, Provider: f.options.Provider, Format: "paypal", From: f.from, Until: f.until, Consecutive: true, Rows: f.rows,
 		Totals: f.totals, Problems: f.problems.List(), Incomplete: f.incomplete,
 	}, nil
 }

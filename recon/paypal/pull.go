@@ -48,7 +48,7 @@ func (p *Puller) Pull(ctx context.Context, from, until time.Time, emit func(reco
 	}
 	u := &pull{
 		options: p.options, emit: emit, digest: sha256.New(),
-		st: recon.Statement{Name: "api", Provider: p.options.Provider, Format: "paypal-api", From: from, Until: until},
+		st: recon.Statement{Name: "api", Provider: p.options.Provider, Format: "paypal-api", From: from, Until: until, Consecutive: true},
 	}
 	_, _ = fmt.Fprintf(u.digest, "paypal api %s %s %s\n", account, from.Format(time.RFC3339), until.Format(time.RFC3339))
 	err := p.api.Transactions(ctx, account, from, until, func(body []byte) { _, _ = u.digest.Write(body) }, u.take)

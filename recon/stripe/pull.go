@@ -56,7 +56,7 @@ func (p *Puller) Pull(ctx context.Context, from, until time.Time, emit func(reco
 	}
 	u := &pull{
 		puller: p, emit: emit, digest: sha256.New(),
-		st: recon.Statement{Name: "api", Provider: p.options.Provider, Format: "stripe-api", From: from, Until: until},
+		st: recon.Statement{Name: "api", Provider: p.options.Provider, Format: "stripe-api", From: from, Until: until, Consecutive: true},
 	}
 	_, _ = fmt.Fprintf(u.digest, "stripe api %s %t %s %s\n", p.options.Provider.Account, p.manual, from.Format(time.RFC3339), until.Format(time.RFC3339))
 	err := u.all(ctx)
