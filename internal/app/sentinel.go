@@ -28,6 +28,7 @@ const (
 // sentinelBook is what the sentinel needs of the store.
 type sentinelBook interface {
 	excerpts
+	reconExcerpts
 	Counts(ctx context.Context) (store.Counts, error)
 	ChangeStore(ctx context.Context, change func(credit.Settings) (credit.StoreChange, error)) ([]credit.Task, error)
 }
@@ -43,8 +44,9 @@ type sentinel struct {
 	heard   *heard
 
 	started bool
-	event   credit.EventID  // the newest that was judged
-	round   credit.ID       // the slow round's place
+	event   credit.EventID // the newest that was judged
+	round   credit.ID      // the slow round's place
+	recon   reconRound
 	pending []credit.Breach // found, and the store could not be told
 }
 
@@ -107,7 +109,12 @@ func (s *sentinel) gather(ctx context.Context) error {
 		s.heard.again(rows)
 		return err
 	}
-	return s.judgeEvents(ctx)
+	if err := s.judgeEvents(ctx); err != nil {
+		return err
+	}
+	found, err := s.recon.look(ctx, s.book)
+	s.pending = append(s.pending, found...)
+	return err
 }
 
 // nextRound lists where the slow round goes on; at the end of all rows it begins again.

@@ -34,6 +34,7 @@ func moneyText(a credit.Amount) string {
 
 // told is a line that counts.
 type told struct {
+	id    recon.LineID
 	by    recon.StatementID
 	batch string
 }
@@ -62,7 +63,7 @@ func linesCountOnce(v *view) {
 		own[l.Statement]++
 		v.standing(l, whole[l.Statement])
 		if m := movementOf(&l.Line); l.Standing == "counts" && (m.payment != "" || m.id != "") {
-			counted[m] = append(counted[m], told{l.Statement, l.Line.Batch})
+			counted[m] = append(counted[m], told{l.ID, l.Statement, l.Line.Batch})
 		}
 		if l.Standing == "superseded" {
 			superseded++
@@ -71,16 +72,25 @@ func linesCountOnce(v *view) {
 	replaced := 0
 	for i := range w.Statements {
 		s := &w.Statements[i]
-		if own[s.ID] != s.Stored+s.Replaced || s.Stored+s.Duplicates != s.Statement.Rows {
+		have := own[s.ID]
+		if v.w.Part {
+			counted := false
+			if have, counted = w.Own[s.ID]; !counted {
+				have = s.Stored + s.Replaced
+			}
+		}
+		if have != s.Stored+s.Replaced || s.Stored+s.Duplicates != s.Statement.Rows {
 			v.find(nil, "statement %d has %d rows: %d lines and %d repeated ones are counted, %d of these in an earlier one's place; %d lines are stored",
-				s.ID, s.Statement.Rows, s.Stored, s.Duplicates, s.Replaced, own[s.ID])
+				s.ID, s.Statement.Rows, s.Stored, s.Duplicates, s.Replaced, have)
 		}
 		if s.Withdrawn == nil {
 			replaced += s.Replaced
 		}
-		v.leaning(s, whole)
+		if !v.w.Part || slices.Contains(w.Leaning, s.ID) {
+			v.leaning(s, whole)
+		}
 	}
-	if superseded != replaced {
+	if superseded != replaced && !v.w.Part {
 		v.find(nil, "%d settlement lines are superseded, and %d lines count in the place of one", superseded, replaced)
 	}
 	v.repeatsNothing(whole, counted)
@@ -131,13 +141,30 @@ func (v *view) repeatsNothing(whole map[recon.StatementID]*recon.Imported, count
 			}
 			most[t.by] = max(most[t.by], n)
 		}
-		for s, n := range most {
+		for _, s := range slices.Sorted(maps.Keys(most)) {
+			n := most[s]
 			again[s] += n
+			if v.w.Part && v.repeatsOf(s, of) < n {
+				v.find(nil, "statement %d counts a line that earlier statements have too, and repeats fewer of theirs: settlement line %d", s, of[len(of)-1].id)
+			}
 		}
+	}
+	if v.w.Part { // judged movement by movement: the statement's other repeats excuse nothing
+		return
 	}
 	for _, s := range slices.Sorted(maps.Keys(again)) {
 		if im := whole[s]; im != nil && im.Duplicates < again[s] {
 			v.find(nil, "statement %d counts lines that earlier statements have too, and repeats %d of their %d lines only", s, im.Duplicates, again[s])
 		}
 	}
+}
+
+// repeatsOf counts the lines of a movement that a statement repeats, in a part.
+func (v *view) repeatsOf(s recon.StatementID, of []told) (n int) {
+	for _, r := range v.w.Recon.Repeats {
+		if r.Statement == s && slices.ContainsFunc(of, func(t told) bool { return t.id == r.Line }) {
+			n++
+		}
+	}
+	return n
 }

@@ -141,7 +141,7 @@ func (x *Recon) readRuns(ctx context.Context, r Reader) error {
 			if err != nil {
 				return err
 			}
-			x.Runs = append(x.Runs, ReconRun{run, items})
+			x.Runs = append(x.Runs, ReconRun{Run: run, Items: items})
 		}
 		if len(page) < readPage {
 			slices.Reverse(x.Runs)

@@ -7,18 +7,31 @@ import (
 	"creditonce/recon"
 )
 
-// Recon is what reconciliation stored, all of it.
+// Recon is what reconciliation stored, all of it; in a world that is a part, a selection in which nothing is torn from what it is judged by:
+// differences with their tasks, tasks with their differences and the tasks of those, lines with all lines of their movements and the statements
+// of them, runs with all of their items.
 type Recon struct {
 	Statements    []recon.Imported // finished ones, in any order
 	Lines         []recon.KeptLine // by number
 	Runs          []ReconRun       // finished ones, by number
 	Discrepancies []recon.Discrepancy
+
+	Repeats []Repeat                  // only in a part: the repeats of Lines, as far as Statements made them
+	Leaning []recon.StatementID       // only in a part: the statements that are here with all that they lean on
+	Own     map[recon.StatementID]int // only in a part: how many lines a statement has, for those whose lines were counted
 }
 
-// ReconRun is a finished run with its stored items; none where it was purged.
+// Repeat is a line of an earlier statement that a statement repeats.
+type Repeat struct {
+	Statement recon.StatementID
+	Line      recon.LineID
+}
+
+// ReconRun is a finished run with its stored items; none where it was purged. Tally may stand for the items, which may be too many to hold.
 type ReconRun struct {
 	Run   recon.Run
 	Items []recon.Item
+	Tally *Tally // of all items; nil: Items has them
 }
 
 func reconRules() []Invariant {
@@ -105,20 +118,16 @@ func runsAddUp(v *view) {
 
 // itemsOf compares the stored items of a run with what it counts.
 func (v *view) itemsOf(r *ReconRun) {
-	if len(r.Items) != r.Run.Findings {
-		v.find(nil, "run %d says that it has %d items, %d are stored", r.Run.ID, r.Run.Findings, len(r.Items))
+	have := r.tally()
+	if have.items != r.Run.Findings {
+		v.find(nil, "run %d says that it has %d items, %d are stored", r.Run.ID, r.Run.Findings, have.items)
 	}
-	have, keys := map[recon.Class]int{}, map[recon.Key]bool{}
-	for _, item := range r.Items {
-		have[item.Key.Class]++
-		if keys[item.Key] {
-			v.find(nil, "run %d has two items for %s of %s", r.Run.ID, item.Key.Class, item.Key.Entity)
-		}
-		keys[item.Key] = true
+	for _, k := range have.twice {
+		v.find(nil, "run %d has two items for %s of %s", r.Run.ID, k.Class, k.Entity)
 	}
 	for _, class := range recon.Classes() {
-		if said := r.Run.Outcome.Classes[class]; class != "matched" && said != have[class] {
-			v.find(nil, "run %d counts %d items as %s, %d are stored", r.Run.ID, said, class, have[class])
+		if said := r.Run.Outcome.Classes[class]; class != "matched" && said != have.classes[class] {
+			v.find(nil, "run %d counts %d items as %s, %d are stored", r.Run.ID, said, class, have.classes[class])
 		}
 	}
 }
@@ -138,18 +147,7 @@ func (v *view) roll(r *ReconRun, roll *recon.Roll) {
 	if r.Run.Purged {
 		return
 	}
-	var listed []credit.Amount
-	for _, item := range r.Items {
-		if item.Side != roll.Side || item.Provider != roll.Provider || item.Key.Class == "payout_difference" {
-			continue
-		}
-		for _, a := range append([]credit.Amount{item.Off}, item.Beside...) {
-			if a.IsSet() && a.Currency() == roll.Currency {
-				listed = append(listed, a)
-			}
-		}
-	}
-	if sum := total(listed...); !sameMoney(sum, roll.Listed) {
+	if sum := r.tally().sums[rollOf{roll.Side, roll.Provider, roll.Currency}]; !sameMoney(sum, roll.Listed) {
 		v.find(nil, "%s: the stored items add up to %s, the totals say %s", name, sum, roll.Listed)
 	}
 }
