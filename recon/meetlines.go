@@ -98,6 +98,9 @@ func (m *matcher) countLine(l *Line) error {
 	}
 	m.rolls.cost(l)
 	m.balances.line(l)
+	if at := l.Moment(); l.Type == LineRounding && !at.Before(m.rules.From) && m.counted(at) {
+		m.rest(l.Provider.Label, moneyOf(l.Net))
+	}
 	return m.batches.add(l)
 }
 

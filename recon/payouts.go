@@ -168,7 +168,16 @@ func (m *matcher) tellPayout(b *batch, again bool) error {
 	}
 	limit := m.rounding[b.currency]
 	at := momentOf(b.payouts)
-	if all.within(limit) || left.within(limit) || !m.counted(at) {
+	if !m.counted(at) {
+		return nil
+	}
+	if all.within(limit) || left.within(limit) {
+		if !all.within(limit) {
+			all = left
+		}
+		if !at.Before(m.rules.From) {
+			m.rest(b.label, all.neg())
+		}
 		return nil
 	}
 	entity := strings.Join([]string{"payout", escape.Replace(b.kind), escape.Replace(b.account), escape.Replace(b.batch)}, "/")

@@ -79,6 +79,7 @@ type Outcome struct {
 	Rolls   []Roll        `json:"rolls,omitempty"`  // sorted by side, provider, currency
 	Counts  []ClassCount  `json:"counts,omitempty"` // the same items by provider; sorted by provider, and each provider's in the order of [Classes]
 	Costs   []Cost        `json:"costs,omitempty"`  // sorted by provider, currency
+	Rests   []Rest        `json:"rests,omitempty"`  // sorted by provider, currency
 	// Balances are those that [Rules.Marks] ask for, of each currency in which anything moved; sorted by provider, currency, time.
 	Balances []Balance      `json:"balances,omitempty"`
 	Unasked  []Unasked      `json:"unasked,omitempty"` // credits that [Rules.LinesFrom] kept from being asked for their line; by provider

@@ -3,6 +3,7 @@ package recon_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,6 +84,55 @@ var samples = map[string]sample{
 	},
 	"paypal-stl_brl_refund.csv":          {reader: newPayPal, lines: 3, incomplete: true},
 	"paypal-stl_chargeback_with_fee.csv": {reader: newPayPal, lines: 2, incomplete: true},
+}
+
+// The pair of Checkout.com is one list: its payout and its lines differ by a cent, which is booked as a rounding rest and is nothing else.
+func TestSamplePair_BooksItsRestToTheCent(t *testing.T) {
+	t.Parallel()
+	p := recon.Provider{Label: "cko", Kind: "standard", Account: "ent_testcheckoutfixture"}
+	var lines []recon.Line
+	for _, path := range sampleFiles(t) {
+		if !strings.HasPrefix(filepath.Base(path), "checkout-") {
+			continue
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = checkout.NewReader(recon.ReadOptions{Provider: p, Name: path, Location: time.UTC}, checkout.Known{}).
+			Read(t.Context(), file, func(l recon.Line) error { lines = append(lines, l); return nil })
+		if err = errors.Join(err, file.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cents := func(n int64) credit.Amount {
+		a, err := credit.Minor(n, "USD", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	rules := recon.Rules{
+		From: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), Read: time.Date(2026, 8, 2, 0, 0, 0, 0, time.UTC),
+		Rounding: map[string]credit.Amount{"USD": cents(2)},
+	}
+	out, err := recon.Compare(t.Context(), t.TempDir(), rules, listed(lines), listed[recon.Row](nil), listed[recon.Deal](nil), func(recon.Item) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 9+1 || out.Classes[recon.PayoutDifference] != 0 || len(out.Rests) != 1 || out.Rests[0].Payouts != 1 || !out.Rests[0].Amount.Equal(cents(1)) {
+		t.Errorf("%d lines, %v, rests %+v", len(lines), out.Classes, out.Rests)
+	}
+}
+
+func listed[T any](of []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, v := range of {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
 }
 
 // sampleFiles lists the files, or says why there are none.

@@ -210,6 +210,9 @@ func (m *matcher) finish() error {
 		}
 		m.out.Costs = append(m.out.Costs, Cost{Provider: k.provider, Amount: a})
 	}
+	if m.out.Rests, err = m.listRests(); err != nil {
+		return err
+	}
 	if m.out.Balances, err = m.balances.list(); err != nil {
 		return err
 	}

@@ -35,6 +35,15 @@ func stretches(r recon.Run) string {
 	return strings.Join(out, "\n")
 }
 
+// rests are what rounding left between payouts and their lines.
+func rests(r recon.Run) string {
+	var out []string
+	for _, x := range r.Outcome.Rests {
+		out = append(out, fmt.Sprintf("%s left in %s of %s", money(x.Amount), many(x.Payouts, "payout", "payouts"), provider(x.Provider)))
+	}
+	return strings.Join(out, "\n")
+}
+
 // behind writes how much is missing, in whole hours or minutes.
 func behind(d time.Duration) string {
 	if d < time.Hour {

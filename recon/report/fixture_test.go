@@ -145,6 +145,7 @@ func exampleRun() recon.Run {
 			},
 		}},
 		Outcome: recon.Outcome{
+			Rests:   []recon.Rest{{Provider: "paypal", Payouts: 3, Amount: eur(2)}},
 			Unasked: []recon.Unasked{{Provider: "stripe", From: moment("2026-09-01T00:00:00Z"), Days: 2, All: 31}},
 			Lines:   1400, Rows: 1260, Deals: 1263,
 			Classes: map[recon.Class]int{
@@ -175,7 +176,7 @@ func cleanExample() Data {
 	d.Items = nil
 	d.Run.Outcome.Classes = map[recon.Class]int{recon.Matched: 1240}
 	d.Run.Outcome.Counts = []recon.ClassCount{{Provider: "stripe", Class: recon.Matched, Items: 1240}}
-	d.Run.Outcome.Rolls, d.Run.Outcome.Unasked, d.Run.Earlier = nil, nil, nil
+	d.Run.Outcome.Rolls, d.Run.Outcome.Unasked, d.Run.Outcome.Rests, d.Run.Earlier = nil, nil, nil, nil
 	d.Run.Sources[1].Reaches = d.Run.Until
 	d.Run.SignOff = &recon.SignOff{By: "anna", At: moment("2026-10-26T08:12:00Z"), Note: "compared with the bank"}
 	return d

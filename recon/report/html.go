@@ -213,6 +213,9 @@ func facts(d Data, g *gathered) []fact {
 		{"Program", "creditonce " + clip(r.Version, pageText)},
 		{"Digest", clip(r.Digest, pageText)},
 	}
+	if text := rests(r); text != "" {
+		out = append(out, fact{"Rounding", text})
+	}
 	if text := stretches(r); text != "" {
 		out = slices.Insert(out, 2, fact{"Statements", text})
 	}

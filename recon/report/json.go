@@ -118,6 +118,7 @@ type headJSON struct {
 	Rolls       []rollJSON    `json:"rolls"`
 	Providers   []countJSON   `json:"providers"`
 	Costs       []recon.Cost  `json:"costs"`
+	Rests       []recon.Rest  `json:"rests"`
 	Unasked     []unaskedJSON `json:"unasked"`
 	Earlier     []earlierJSON `json:"earlier"`
 	Sources     []sourceJSON  `json:"sources"`
@@ -265,7 +266,7 @@ func newHead(d Data, g *gathered) headJSON {
 			ID: number(uint64(r.ID)), First: r.First, Last: r.Last, Zone: r.Zone, From: r.From.UTC(), Until: r.Until.UTC(), Started: r.Started.UTC(), Finished: r.Finished.UTC(),
 			By: outside(r.By), Version: outside(r.Version), Digest: outside(r.Digest), Lines: r.Outcome.Lines, Rows: r.Outcome.Rows, Deals: r.Outcome.Deals,
 		},
-		Classes: []classJSON{}, Rolls: []rollJSON{}, Providers: []countJSON{}, Costs: append([]recon.Cost{}, r.Outcome.Costs...), Sources: []sourceJSON{}, Unasked: []unaskedJSON{}, Earlier: newEarlier(r),
+		Classes: []classJSON{}, Rolls: []rollJSON{}, Providers: []countJSON{}, Costs: append([]recon.Cost{}, r.Outcome.Costs...), Rests: append([]recon.Rest{}, r.Outcome.Rests...), Sources: []sourceJSON{}, Unasked: []unaskedJSON{}, Earlier: newEarlier(r),
 	}
 	for _, class := range recon.Classes() {
 		w := WordsOf(class)
