@@ -160,6 +160,7 @@ func (f demoFlags) print(p *Process, r demo.Result) error {
 	if r.FirstCredit > 0 {
 		_, _ = fmt.Fprintf(p.Stdout, "first deposit credited after %.1f s; all in %.1f s; seed %d\n", r.FirstCredit, r.Seconds, r.Seed)
 	}
+	reported(p, r)
 	return said(p, r.OK, r.Folder, r.Problems)
 }
 
@@ -174,11 +175,19 @@ func (f demoFlags) printAll(p *Process, r demo.Results) error {
 	}
 	var problems []string
 	for _, s := range demo.Scenarios() {
+		reported(p, r.Scenarios[s.Name])
 		for _, text := range r.Scenarios[s.Name].Problems {
 			problems = append(problems, s.Name+": "+text)
 		}
 	}
 	return said(p, r.OK, r.Folder, problems)
+}
+
+// reported says where the report of a reconciliation is.
+func reported(p *Process, r demo.Result) {
+	if r.Report != "" {
+		_, _ = fmt.Fprintf(p.Stdout, "report of the reconciliation: %s\n", r.Report)
+	}
 }
 
 func said(p *Process, ok bool, folder string, problems []string) error {

@@ -24,6 +24,7 @@ type Result struct {
 	OK          bool     `json:"ok"`
 	Problems    []string `json:"problems"`
 	Folder      string   `json:"folder,omitempty"` // of the show, when it was kept
+	Report      string   `json:"report,omitempty"` // path of a reconciliation's page, where the scenario makes one
 }
 
 // Results is what All came to.
@@ -62,6 +63,7 @@ func (s *show) result(e evidence, v verdict) Result {
 			r.States[row.State]++
 		}
 	}
+	r.Report = s.report
 	if s.kept() {
 		r.Folder = s.stage.dir
 	}

@@ -2,8 +2,10 @@ package demo
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"creditonce/internal/config"
 	"creditonce/webhook/fakepsp"
 )
 
@@ -27,8 +29,12 @@ type scenario struct {
 	calls int
 	// tasks are the open tasks in the end, by kind, for each deposit.
 	tasks []string
+	// once are further open tasks in the end, one of each kind.
+	once []string
 
 	play func(context.Context, *show) error
+	// after happens when serve has stopped, on the files that it left; nil: nothing does.
+	after func(context.Context, *show, *config.Config) error
 }
 
 // Info is one line of the list of scenarios.
@@ -54,7 +60,7 @@ func scenarioNamed(name string) (scenario, bool) {
 }
 
 func scenarios() []scenario {
-	return append([]scenario{mixedScene()}, append(providerScenes(), mt5Scenes()...)...)
+	return append([]scenario{mixedScene()}, slices.Concat(providerScenes(), mt5Scenes(), []scenario{booksScene()})...)
 }
 
 // mixedScene is plain `demo`.

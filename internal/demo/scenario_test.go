@@ -72,7 +72,7 @@ func playSceneUntil(ctx context.Context, t *testing.T, o Options, sc scenario) R
 
 func TestScenarios_ComeOutAsPromised(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"webhook-lost", "two-events-one-payment", "event-before-deposit", "paid-twice", "refund-later", "wrong-login", "timeout-applied", "store-fails-after-deal"} {
+	for _, name := range []string{"webhook-lost", "two-events-one-payment", "event-before-deposit", "paid-twice", "refund-later", "wrong-login", "timeout-applied", "store-fails-after-deal", "reconciliation"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, progress := testOptions(t, 11)
@@ -81,7 +81,7 @@ func TestScenarios_ComeOutAsPromised(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !r.OK || r.Doubled+r.Missing+r.Wrong != 0 || r.Deposits != 3 {
+			if !r.OK || r.Doubled+r.Missing+r.Wrong != 0 || r.Deposits != map[bool]int{false: 3, true: 6}[name == "reconciliation"] {
 				t.Fatalf("got %+v\n%s", r, progress)
 			}
 			assertKeys(t, r)

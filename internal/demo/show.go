@@ -38,6 +38,7 @@ type show struct {
 	rules    []fakemt5.Rule // faults that must have struck
 	nonce    string         // makes idempotency keys new in a folder that an earlier show used
 	dealsAt  int            // entries in MT5's journal before this show
+	report   string         // path of a reconciliation's report; empty: there is none
 
 	mu       sync.Mutex
 	problems []string

@@ -50,6 +50,7 @@ func (s *stageFolder) config() string         { return s.path("config.yaml") }
 func (s *stageFolder) mt5Journal() string     { return s.path("mt5.jsonl") }
 func (s *stageFolder) pspJournal() string     { return s.path("provider.jsonl") }
 func (s *stageFolder) serveLog() string       { return s.path("serve.log") }
+func (s *stageFolder) statement() string      { return s.path("settlement.csv") }
 func (s *stageFolder) secret(n string) string { return s.path("secrets", n) }
 
 // errNotDemo refuses a folder that the demo has not made: nothing in it is touched.

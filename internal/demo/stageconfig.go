@@ -37,6 +37,7 @@ providers:
     api_key: {file: secrets/provider-api}
     api_url: http://%s
     pull_every: %s
+    settlement: {format: stripe, pull: false}
 
 mt5:
   servers:

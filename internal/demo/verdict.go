@@ -33,6 +33,7 @@ func apiDeals(entries []fakemt5.JournalEntry) []fakemt5.JournalEntry {
 type evidence struct {
 	deposits []*deposit
 	tasks    []string // kinds of open tasks that the scenario promises for each deposit
+	once     []string // and those that it promises once
 	calls    int      // that each credited row needed at least
 
 	deals    []fakemt5.JournalEntry // MT5's own journal: balance deals of this show
@@ -179,6 +180,9 @@ func (v *verdict) compareTasks(e evidence) {
 	for _, kind := range e.tasks {
 		want[kind] += len(e.deposits)
 	}
+	for _, kind := range e.once {
+		want[kind]++
+	}
 	byHand := rowsByHand(e)
 	for _, t := range e.store.OpenTasks {
 		if byHand[t.Entity] {
@@ -260,7 +264,12 @@ func (s *show) judge(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("read the demo's configuration: %w", err)
 	}
-	e := evidence{deposits: s.deposits, tasks: s.scene.tasks, calls: s.scene.calls, reused: s.stage.reused}
+	if s.scene.after != nil {
+		if err := s.scene.after(ctx, s, c); err != nil {
+			return Result{}, err
+		}
+	}
+	e := evidence{deposits: s.deposits, tasks: s.scene.tasks, once: s.scene.once, calls: s.scene.calls, reused: s.stage.reused}
 	if e.store, err = app.Verify(ctx, c, nil); err != nil {
 		return Result{}, fmt.Errorf("inspect the store: %w", err)
 	}
