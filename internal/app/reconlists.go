@@ -86,7 +86,7 @@ func (a *App) statementReader(label, name string, p config.Provider) (recon.Read
 	case "paypal":
 		return paypal.NewReader(o), nil
 	case "checkout":
-		return checkout.NewReader(o, checkout.Known{}), nil
+		return checkout.NewReader(o), nil
 	case "dlocal":
 		return dlocal.NewReader(o), nil
 	default:

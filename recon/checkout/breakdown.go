@@ -83,9 +83,6 @@ func (f *file) movement(r recon.Record) error {
 	}
 	line.Movement = movementID(r)
 	line.Shape()
-	if err := f.count(r, line); err != nil {
-		return err
-	}
 	return f.send(line)
 }
 

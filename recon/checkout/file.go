@@ -7,31 +7,19 @@ import (
 	"slices"
 	"strings"
 
-	"creditonce/credit"
 	"creditonce/recon"
 )
 
-// Known is what was imported before of one payout in one currency; unset amounts where nothing was. Whichever of the two reports comes second
-// lays the payout beside its lines. The zero value knows nothing: then the comparison does it.
-type Known struct {
-	Payout func(id, currency string) credit.Amount // what the payouts report states
-	Lines  func(id, currency string) credit.Amount // the sum of net of the breakdown's lines, with a booked rounding rest
-}
-
 // Reader reads one file of either report; the header tells which.
-type Reader struct {
-	options recon.ReadOptions
-	known   Known
-}
+type Reader struct{ options recon.ReadOptions }
 
-// NewReader takes what the config knows about the provider's files, Merchant is the client entity id and Location the zone of times, and what
-// earlier files said.
-func NewReader(o recon.ReadOptions, known Known) *Reader { return &Reader{options: o, known: known} }
+// NewReader takes what the config knows about the provider's files; Merchant is the client entity id and Location the zone of times.
+func NewReader(o recon.ReadOptions) *Reader { return &Reader{options: o} }
 
-// Read promises what [recon.Reader] says. A row whose net is not gross and deduction together refuses the file. The rest between a payout
-// and its lines, where it is rounding, becomes a LineRounding of the payout.
+// Read promises what [recon.Reader] says. A row whose net is not gross and deduction together refuses the file. Neither report states a sum of
+// its own rows: what a payout differs from its lines by is the comparison's to say, which has both (recon.Rest).
 func (r *Reader) Read(ctx context.Context, in io.Reader, emit func(recon.Line) error) (recon.Statement, error) {
-	f := &file{options: r.options, known: r.known, sheet: recon.NewSheet(r.options.Name, in, recon.Dialect{}), emit: emit}
+	f := &file{options: r.options, sheet: recon.NewSheet(r.options.Name, in, recon.Dialect{}), emit: emit}
 	if f.options.Merchant == "" {
 		f.options.Merchant = f.options.Provider.Account
 	}
@@ -59,11 +47,8 @@ func (r *Reader) Read(ctx context.Context, in io.Reader, emit func(recon.Line) e
 // file is one report while it is read.
 type file struct {
 	options    recon.ReadOptions
-	known      Known
 	sheet      *recon.Sheet
 	emit       func(recon.Line) error
-	batches    batches
-	totals     []recon.StatedTotal
 	covers     period
 	incomplete string
 	emitted    int
@@ -94,18 +79,13 @@ func (f *file) send(line recon.Line) error {
 }
 
 func (f *file) finish() (recon.Statement, error) {
-	for _, b := range f.batches.list {
-		if err := f.closeBatch(b); err != nil {
-			return recon.Statement{}, err
-		}
-	}
 	if !f.sheet.Ended() {
 		f.incomplete = "the last row has no line end: the file may be cut behind it; get it again"
 		f.problems.Add(f.sheet.Line(), "%s", f.incomplete)
 	}
 	return recon.Statement{
 		Digest: f.sheet.Digest(), Name: f.options.Name, Provider: f.options.Provider, Format: "checkout", From: f.covers.from, Until: f.covers.until,
-		Rows: f.emitted, Incomplete: f.incomplete, Totals: f.totals, Problems: f.problems.List(),
+		Rows: f.emitted, Incomplete: f.incomplete, Problems: f.problems.List(),
 	}, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"creditonce/credit"
 	"creditonce/recon"
 )
 
@@ -48,10 +47,7 @@ func (f *file) payout(r recon.Record) error {
 		Provider: f.options.Provider, Row: r.Row, Type: recon.LinePayout, Word: "Payout", Movement: id, Batch: id,
 		Net: recon.Short(paid.Neg(), cents), At: at, SettledAt: at,
 	}
-	if err := f.send(line); err != nil {
-		return err
-	}
-	return f.beside(batch{id: id, currency: currency, cents: cents, row: r.Row, at: at, sum: f.known.lines(id, currency)}, paid)
+	return f.send(line)
 }
 
 func (f *file) dates(r recon.Record) (time.Time, error) {
@@ -68,18 +64,4 @@ func (f *file) dates(r recon.Record) (time.Time, error) {
 	}
 	f.covers.widen(at[1], at[2])
 	return at[0], nil
-}
-
-func (k Known) payout(id, currency string) credit.Amount {
-	if k.Payout == nil {
-		return credit.Amount{}
-	}
-	return k.Payout(id, currency)
-}
-
-func (k Known) lines(id, currency string) credit.Amount {
-	if k.Lines == nil {
-		return credit.Amount{}
-	}
-	return k.Lines(id, currency)
 }

@@ -45,7 +45,7 @@ func readerOf(t *testing.T, f File, m *Month) recon.Reader {
 	case "paypal":
 		return paypal.NewReader(o)
 	case "checkout":
-		return checkout.NewReader(o, checkout.Known{})
+		return checkout.NewReader(o)
 	case "dlocal":
 		return dlocal.NewReader(o)
 	case "mapped":
