@@ -13,13 +13,13 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"creditonce/credit"
 )
 
 // Content is what a store file holds, in numbers.
 type Content struct {
+	Schema      int // of the file
 	StoreID     string
 	Environment string
 	Mode        credit.Mode
@@ -149,8 +149,8 @@ func (e *FoundError) Error() string {
 	return fmt.Sprintf("%d findings, the first: %s", n, e.Report.Findings[0])
 }
 
-// VerifyFile checks a store file that nobody has open, and changes nothing. A file of an older schema is only read as far as
-// its pages go. A damaged file is an error, never a panic; a check that hangs on one ends with ctx.
+// VerifyFile checks a store file that nobody has open for writing, as [OpenReading] opens it, and changes nothing. A damaged file is an error,
+// never a panic; a check that hangs on one ends with ctx. Only without an error every record was read.
 func VerifyFile(ctx context.Context, path string, progress func(done, total int)) (Content, error) {
 	type answer struct {
 		content Content
@@ -158,7 +158,11 @@ func VerifyFile(ctx context.Context, path string, progress func(done, total int)
 	}
 	ended := make(chan answer, 1)
 	go func() {
-		c, err := readFile(ctx, path, func(db *DB) (Content, error) { return db.check(ctx, progress) })
+		var c Content
+		err := readFile(ctx, path, func(db *DB) (err error) {
+			c, err = db.check(ctx, progress)
+			return err
+		})
 		ended <- answer{c, err}
 	}()
 	select {
@@ -169,60 +173,14 @@ func VerifyFile(ctx context.Context, path string, progress func(done, total int)
 	}
 }
 
-// readFile opens a file for reading alone.
-func readFile(ctx context.Context, path string, use func(*DB) (Content, error)) (c Content, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the file is damaged: %w", panicError(p))
-		}
-	}()
-	info, err := os.Stat(path)
-	if err != nil {
-		return c, err
-	}
-	if err := whole(path, info.Size()); err != nil {
-		return c, err
-	}
-	b, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: boltLockTimeout, ReadOnly: true})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return c, ErrFileInUse
-	}
-	if err != nil {
-		return c, fmt.Errorf("open it for reading: %w", err)
-	}
-	version, err := schemaOf(b)
-	switch {
-	case err != nil:
-	case version > schemaVersion:
-		err = &SchemaError{version, "use the program version that wrote it, or a newer one"}
-	case version < schemaVersion:
-		if findings := pageFindings(b); len(findings) > 0 {
-			err = errors.New(findings[0])
-		}
-	default:
-		return useFile(ctx, path, b, use)
-	}
-	return c, errors.Join(err, b.Close())
-}
-
-// useFile reads an open file, and closes it.
-func useFile(ctx context.Context, path string, b *bolt.DB, use func(*DB) (Content, error)) (c Content, err error) {
-	db, err := private(path, b)
-	if err != nil {
-		return c, errors.Join(err, b.Close())
-	}
-	c, err = use(db)
-	return c, errors.Join(err, db.Close(context.WithoutCancel(ctx)))
-}
-
 // private is a DB on a file that nobody else knows: without lock, guard and floors.
-func private(path string, b *bolt.DB) (*DB, error) {
+func private(path string, b *bolt.DB, file *os.File) (*DB, error) {
 	packer, err := newPacker()
 	if err != nil {
 		return nil, err
 	}
 	g := &gauge{path: path, bolt: b, pageSize: b.Info().PageSize}
-	db := &DB{path: path, bolt: b, committer: newCommitter(b, g.measure, defaultQueue, defaultBatch), gauge: g, packer: packer}
+	db := &DB{path: path, bolt: b, disk: file, committer: newCommitter(b, g.measure, defaultQueue, defaultBatch), gauge: g, packer: packer}
 	go db.committer.loop()
 	return db, nil
 }
@@ -246,6 +204,7 @@ func (db *DB) content(ctx context.Context) (c Content, err error) {
 		if err != nil {
 			return err
 		}
+		c.Schema = db.Schema()
 		c.StoreID, c.Environment, c.Mode = s.StoreID, s.Environment, s.Mode
 		if c.Newest, err = newestRecord(tx, s); err != nil {
 			return err

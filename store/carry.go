@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,21 +15,22 @@ type roster struct {
 	keys   []desk.Key
 }
 
-// readRoster reads the present store's; nil where there is none, or it cannot be read.
-func readRoster(ctx context.Context, path string) *roster {
-	var r roster
-	_, err := readFile(ctx, path, func(db *DB) (Content, error) {
-		var err error
-		if r.people, err = db.People(ctx); err != nil {
-			return Content{}, err
+// readPresent reads what the present store holds, and its roster; nil where there is none, or it cannot be read.
+func readPresent(ctx context.Context, path string) (present *Content, today *roster, err error) {
+	err = readFile(ctx, path, func(db *DB) error {
+		if c, err := db.content(ctx); err == nil {
+			present = &c
 		}
-		r.keys, err = db.Keys(ctx)
-		return Content{}, err
-	})
-	if err != nil || len(r.people) == 0 {
+		var r roster
+		var errs [2]error
+		r.people, errs[0] = db.People(ctx)
+		r.keys, errs[1] = db.Keys(ctx)
+		if errors.Join(errs[:]...) == nil && len(r.people) > 0 {
+			today = &r
+		}
 		return nil
-	}
-	return &r
+	})
+	return present, today, err
 }
 
 // carry keeps today's people and keys over a restore: who was disabled since the backup, and which key was revoked, must not

@@ -27,6 +27,17 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("the store has schema version %d, this program knows version %d: %s", e.Found, schemaVersion, e.Hint)
 }
 
+// noSuchSchema is the error of a version before the first.
+func noSuchSchema(found int) error {
+	return &SchemaError{found, "version 1 is the first that exists, so the file is damaged; restore a backup"}
+}
+
+// olderSchema is the error of a file that somebody wants to write to, and that nobody has raised.
+func olderSchema(found int) error {
+	return &SchemaError{found, "creditonce serve raises it at its start, and keeps the file as it was beside it. Nothing was changed; " +
+		"creditonce verify reads it as it is, and while nothing has it open a plain copy of the file is a backup"}
+}
+
 // schemaRecord is kept under metaSchema.
 type schemaRecord struct {
 	Version int `json:"version"`

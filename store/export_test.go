@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -49,3 +50,12 @@ var (
 
 // HoldFile marks a file as a backup does that is writing it.
 var HoldFile = holdFile
+
+// RoomToRead asks whether a store of an older schema can be copied to be read where so many bytes are free.
+func RoomToRead(path string, free uint64) error {
+	b, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(roomFor(b, 1, "/tmp", free), b.Close())
+}

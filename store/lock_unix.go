@@ -37,6 +37,9 @@ func holdFile(f *os.File) error {
 	}
 }
 
+// writtenTo tells whether somebody has the file for writing alone; if not, nobody gets it so while f is open.
+func writtenTo(f *os.File) bool { return errors.Is(holdFile(f), syscall.EWOULDBLOCK) }
+
 // unlock gives the lock up for every copy of the descriptor, and closes ours.
 func unlock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())

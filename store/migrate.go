@@ -14,8 +14,8 @@ import (
 
 // migrate brings an older schema to this program's, and refuses what this program does not know how to keep. The file as it
 // was is kept beside it under a name with its version; the change itself is one transaction, so a crash leaves the one or the
-// other (hole H24). Without a path nothing is kept. step is told at each boundary; it may be nil.
-func migrate(path string, b *bolt.DB, step func(string)) error {
+// other (hole H24). Without o.Raise an older one is refused too. Without a path nothing is kept.
+func migrate(path string, b *bolt.DB, o Options) error {
 	found, err := schemaOf(b)
 	if err != nil {
 		return err
@@ -24,45 +24,44 @@ func migrate(path string, b *bolt.DB, step func(string)) error {
 	case found > schemaVersion:
 		return &SchemaError{found, "start the program version that wrote it, or a newer one"}
 	case found < 1:
-		return &SchemaError{found, "version 1 is the first that exists, so the file is damaged; restore a backup"}
+		return noSuchSchema(found)
+	case found < schemaVersion && !o.Raise:
+		return olderSchema(found)
 	case found < schemaVersion:
 		if path != "" {
 			if err := keepOld(path, b, found); err != nil {
 				return fmt.Errorf("keep a copy before the change from schema version %d: %w", found, err)
 			}
-			call(step, StepOldKept)
+			call(o.Step, StepOldKept)
 		}
 		err := b.Update(func(tx *bolt.Tx) error {
-			err := raise(tx, found)
+			err := raise(tx, found, spareNothing)
 			if err == nil {
-				call(step, StepRaised)
+				call(o.Step, StepRaised)
 			}
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("change from schema version %d to %d: %w", found, schemaVersion, err)
 		}
-		call(step, StepMigrated)
+		call(o.Step, StepMigrated)
 	}
 	return b.View(checkBuckets)
 }
 
 // schemaOf reads the file's schema version.
 func schemaOf(b *bolt.DB) (version int, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the file is damaged: %w", panicError(p))
-		}
-	}()
-	err = b.View(func(tx *bolt.Tx) error {
-		meta := tx.Bucket([]byte(bucketMeta))
-		if meta == nil || meta.Get(metaSchema) == nil {
-			return &SchemaError{Hint: "it is a bbolt database of another program; check the path"}
-		}
-		var schema schemaRecord
-		err := readMeta(tx, metaSchema, &schema)
-		version = schema.Version
-		return err
+	err = unharmed(func() error {
+		return b.View(func(tx *bolt.Tx) error {
+			meta := tx.Bucket([]byte(bucketMeta))
+			if meta == nil || meta.Get(metaSchema) == nil {
+				return &SchemaError{Hint: "it is a bbolt database of another program; check the path"}
+			}
+			var schema schemaRecord
+			err := readMeta(tx, metaSchema, &schema)
+			version = schema.Version
+			return err
+		})
 	})
 	return version, err
 }
@@ -80,11 +79,11 @@ func keepOld(path string, b *bolt.DB, version int) (err error) {
 	if err := syncFile(fresh); err != nil {
 		return err
 	}
-	copied, err := bolt.Open(fresh, 0o600, &bolt.Options{Timeout: boltLockTimeout, ReadOnly: true})
+	copied, file, err := openOn(fresh, &bolt.Options{Timeout: boltLockTimeout, ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	findings := pageFindings(copied)
+	findings, _ := pageFindings(copied, file)
 	if err := copied.Close(); err != nil {
 		return err
 	}
@@ -97,15 +96,15 @@ func keepOld(path string, b *bolt.DB, version int) (err error) {
 	return syncFile(filepath.Dir(path))
 }
 
-// raise makes every step from the version on, in one transaction.
-func raise(tx *bolt.Tx, version int) (err error) {
+// raise makes every step from the version on, in one transaction. spare decides about each record that cannot be read: nil passes it over.
+func raise(tx *bolt.Tx, version int, spare func(error) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicError(p)
 		}
 	}()
 	if version < 2 {
-		if err := countClaims(tx); err != nil {
+		if err := countClaims(tx, spare); err != nil {
 			return err
 		}
 	}
@@ -115,20 +114,23 @@ func raise(tx *bolt.Tx, version int) (err error) {
 		}
 	}
 	if version < 2 {
-		if err := markStops(tx); err != nil {
+		if err := markStops(tx, spare); err != nil {
 			return err
 		}
 	}
 	return putMeta(tx, metaSchema, schemaRecord{schemaVersion})
 }
 
+// spareNothing lets every fault end the change.
+func spareNothing(err error) error { return err }
+
 // countClaims is the step from version 1 to 2: the store counts its claims and has an instance.
-func countClaims(tx *bolt.Tx) error {
+func countClaims(tx *bolt.Tx, spare func(error) error) error {
 	var claims uint64
 	c := tx.Bucket([]byte(credits.bucket)).Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		row, err := credits.decode(k, v)
-		if err != nil {
+		if err := spare(err); err != nil {
 			return err
 		}
 		claims += uint64(row.Attempt)
@@ -142,14 +144,14 @@ func countClaims(tx *bolt.Tx) error {
 }
 
 // markStops is another part of that step: a task says itself whose login it stops.
-func markStops(tx *bolt.Tx) error {
+func markStops(tx *bolt.Tx, spare func(error) error) error {
 	open, err := tasks.list(tx, taskOpenList, nil, 0)
-	if err != nil {
+	if err := spare(err); err != nil {
 		return err
 	}
 	for _, t := range open {
 		row, err := credits.get(tx, idKey(uint64(t.TaskRow())))
-		if err != nil {
+		if err := spare(err); err != nil {
 			return err
 		}
 		if row == nil || row.Login == 0 || !credit.StopsLogin(t.Kind, *row) {

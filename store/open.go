@@ -35,6 +35,9 @@ type Options struct {
 	Queue int
 	// Batch is how many operations one commit takes at most; 0: 500.
 	Batch int
+	// Raise brings a store of an older schema to this program's, after a copy beside it. Without it such a store is a *SchemaError, and is not
+	// changed: who does not start the service must not take a store away from the program version that wrote it.
+	Raise bool
 	// Step is told at each boundary of the change from an older schema, before the next thing happens; it may block. nil: nobody is told.
 	Step func(name string)
 	// Strict lets bbolt check the whole file at every commit. For tests: it is slow.
@@ -59,6 +62,7 @@ const (
 type DB struct {
 	path      string
 	bolt      *bolt.DB
+	disk      *os.File // what bolt has open
 	lock      *os.File
 	committer *committer
 	gauge     *gauge
@@ -66,6 +70,10 @@ type DB struct {
 	file      fileID // of the open file
 	standing  Standing
 	left      lastNumbers // of an earlier process
+
+	reading  bool     // nothing may be written
+	found    int      // schema of the file that is read; 0: this program's
+	original *bolt.DB // the file itself, where a raised copy is read; nil otherwise
 
 	closing sync.Mutex
 	closed  bool
@@ -81,7 +89,11 @@ func Open(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
-	db, err := open(path, o)
+	var db *DB
+	err = unharmed(func() (err error) {
+		db, err = open(path, o)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, errors.Join(err, unlock(lock)))
 	}
@@ -108,7 +120,11 @@ func open(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(path, b, o.Step); err != nil {
+	id, err := idOfOpen(file)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	if err := migrate(path, b, o); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	left, err := readLastNumbers(b)
@@ -120,8 +136,8 @@ func open(path string, o Options) (*DB, error) {
 		stopClaims: o.StopClaimsBelow, refuseIntake: o.RefuseIntakeBelow,
 	}
 	c := newCommitter(b, g.measure, orDefault(o.Queue, defaultQueue), orDefault(o.Batch, defaultBatch))
-	c.unmoved = func() error { return unmoved(path, file) }
-	return &DB{path: path, bolt: b, committer: c, gauge: g, packer: packer, file: file, left: left}, nil
+	c.unmoved = func() error { return unmoved(path, id) }
+	return &DB{path: path, bolt: b, disk: file, committer: c, gauge: g, packer: packer, file: id, left: left}, nil
 }
 
 func orDefault(n, d int) int {
@@ -131,41 +147,53 @@ func orDefault(n, d int) int {
 	return n
 }
 
-// openBolt opens the file. bbolt may panic on a damaged one; that is an error here, and its lock is given up.
-func openBolt(path string, o Options) (b *bolt.DB, id fileID, err error) {
-	var file *os.File
-	defer func() {
-		if p := recover(); p != nil {
-			err = errors.Join(fmt.Errorf("the file is damaged: %w", panicError(p)), file.Close())
-		}
-	}()
+// openOn opens a file, and tells which one is open, to be read until it is closed with b. bbolt may panic on a damaged one, and read
+// beyond its end; that is an error here, and its lock is given up.
+func openOn(path string, o *bolt.Options) (b *bolt.DB, file *os.File, err error) {
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		var err error
+		file, err = os.OpenFile(name, flag, mode)
+		return file, err
+	}
+	err = unharmed(func() (err error) {
+		b, err = bolt.Open(path, 0o600, o)
+		return err
+	})
+	if errors.Is(err, errPanicked) && file != nil {
+		err = errors.Join(err, file.Close())
+	}
+	return b, file, err
+}
+
+// openBolt opens the file for the store.
+func openBolt(path string, o Options) (*bolt.DB, *os.File, error) {
 	opts := &bolt.Options{
-		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-			var err error
-			file, err = os.OpenFile(name, flag, mode)
-			return file, err
-		},
 		Timeout: boltLockTimeout, FreelistType: bolt.FreelistArrayType,
 		MaxSize: int(o.MaxSize), NoSync: o.UnsafeNoSync,
 	}
 	if runtime.GOOS == "linux" {
 		opts.InitialMmapSize = linuxMap
 	}
-	b, err = bolt.Open(path, 0o600, opts)
+	b, file, err := openOn(path, opts)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, id, errors.New("another program has the file open (a copy or a check of the live file?): end it first")
+		return nil, nil, errors.New("another program has the file open (a copy or a check of the live file?): end it first")
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
-		return nil, id, fmt.Errorf("the file is no bbolt database, or its head is damaged (%w): restore a backup, and keep this file", err)
+		return nil, nil, fmt.Errorf("the file is no bbolt database, or its head is damaged (%w): restore a backup, and keep this file", err)
 	case err != nil:
-		return nil, id, err
+		return nil, nil, err
 	}
 	b.StrictMode = o.Strict
+	return b, file, nil
+}
+
+// idOfOpen is which file is open.
+func idOfOpen(file *os.File) (fileID, error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, id, errors.Join(err, b.Close())
+		return fileID{}, err
 	}
-	return b, idOf(info), nil
+	return idOf(info), nil
 }
 
 // Failed sends the cause once a commit error has stopped the store, and is closed then. The process must end:
@@ -186,6 +214,9 @@ func (db *DB) Close(ctx context.Context) error {
 	db.closed = true
 	db.packer.close()
 	err := db.bolt.Close()
+	if db.original != nil {
+		err = errors.Join(err, db.original.Close())
+	}
 	if db.lock != nil {
 		err = errors.Join(err, unlock(db.lock))
 	}
@@ -217,6 +248,9 @@ func (db *DB) Stats() Stats {
 
 // write queues an operation. Its name stands in every error but those of fn that are returned as they are.
 func (db *DB) write(ctx context.Context, intake bool, fn func(*writer) error) error {
+	if db.reading {
+		return fmt.Errorf("the store is open for reading alone: %w", credit.ErrInvalid)
+	}
 	return db.committer.do(ctx, &operation{run: fn, intake: intake})
 }
 

@@ -66,10 +66,12 @@ func restore(ctx context.Context, path string, o RestoreOptions) (r RestoreRepor
 	if err := copyBackup(o.From, path, fresh); err != nil {
 		return r, err
 	}
-	if c, err := readFile(ctx, path, func(db *DB) (Content, error) { return db.content(ctx) }); err == nil && c.StoreID != "" {
-		r.Present = &c
+	var today *roster
+	var room *RoomError
+	if r.Present, today, err = readPresent(ctx, path); errors.As(err, &room) { // what else it is cannot be read for will not pass
+		return r, fmt.Errorf("read the present store: %w", err)
 	}
-	claims, id, err := prepare(ctx, fresh, o, readRoster(ctx, path), &r)
+	claims, id, err := prepare(ctx, fresh, o, today, &r)
 	if err != nil {
 		return r, err
 	}
@@ -136,10 +138,10 @@ func prepare(ctx context.Context, fresh string, o RestoreOptions, today *roster,
 	if err != nil {
 		return 0, "", err
 	}
-	if err := migrate("", b, o.Step); err != nil { // the backup itself is the copy of the older schema
+	if err := migrate("", b, Options{Raise: true, Step: o.Step}); err != nil { // the backup itself is the copy of the older schema
 		return 0, "", errors.Join(err, b.Close())
 	}
-	db, err := private(fresh, b)
+	db, err := private(fresh, b, file)
 	if err != nil {
 		return 0, "", errors.Join(err, b.Close())
 	}
@@ -157,7 +159,11 @@ func prepare(ctx context.Context, fresh string, o RestoreOptions, today *roster,
 			return 0, "", err
 		}
 	}
-	place := credit.Place{Machine: o.Guard.Machine, Booted: instant(o.Guard.Booted), Device: file.device, Inode: file.inode}
+	on, err := idOfOpen(file)
+	if err != nil {
+		return 0, "", err
+	}
+	place := credit.Place{Machine: o.Guard.Machine, Booted: instant(o.Guard.Booted), Device: on.device, Inode: on.inode}
 	if err := db.mark(ctx, o, r.Backup, &place); err != nil {
 		return 0, "", err
 	}

@@ -48,7 +48,7 @@ func (h *house) try() error {
 		fresh.StoreID = h.id
 	}
 	guard := h.guard
-	db, err := store.Open(h.path, store.Options{New: fresh, Strict: true, UnsafeNoSync: true, Guard: &guard})
+	db, err := store.Open(h.path, store.Options{New: fresh, Strict: true, UnsafeNoSync: true, Raise: true, Guard: &guard})
 	if err != nil {
 		return err
 	}

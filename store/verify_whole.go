@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -9,38 +10,27 @@ import (
 	"creditonce/credit"
 )
 
+// errPathless ends a check at the findings so far.
+var errPathless = errors.New("nothing can be looked up in the file")
+
 // checkPages runs bbolt's own check between two batches, since it reads the list of free pages, which a writer
 // changes.
+//
+// It returns errPathless where nothing else may be read.
 func (v *verifier) checkPages() error {
 	var findings []string
+	pathless := false
 	err := v.db.committer.do(v.ctx, &operation{alone: func() error {
-		findings = pageFindings(v.db.bolt)
+		findings, pathless = pageFindings(v.db.bolt, v.db.disk)
 		return nil
 	}})
 	for _, f := range findings {
 		v.find("pages: %s", f)
 	}
-	return err
-}
-
-func pageFindings(b *bolt.DB) (out []string) {
-	defer func() {
-		if p := recover(); p != nil {
-			out = append(out, fmt.Sprintf("the check ended early (%v)", p))
-		}
-	}()
-	err := b.View(func(tx *bolt.Tx) error {
-		for err := range tx.Check() { // always to the end: the sender waits for its reader
-			if len(out) < mostFindings {
-				out = append(out, err.Error())
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		out = append(out, err.Error())
+	if pathless && err == nil {
+		return errPathless
 	}
-	return out
+	return err
 }
 
 // checkMeta reads the settings and compares the buckets with the schema.

@@ -16,6 +16,8 @@ type Backup struct {
 	Path      string         `json:"path"`
 	Bytes     int64          `json:"bytes,string"`
 	SHA256    string         `json:"sha256"`
+	Schema    int            `json:"schema"`
+	RaisedTo  int            `json:"raised_to,omitempty"` // of the private copy that was read in the file's place, where its schema is older; else 0
 	Store     string         `json:"store_id"`
 	Newest    time.Time      `json:"newest_record_at"`
 	Mode      string         `json:"mode"`

@@ -142,7 +142,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	o := storeOptions(a.cfg, fresh)
-	o.Guard = guard(a.cfg, a.clock)
+	o.Guard, o.Raise = guard(a.cfg, a.clock), true
 	o.Step = func(name string) { a.observer.Step(ctx, credit.Step{Name: name}) }
 	db, err := store.Open(filepath.Join(a.cfg.DataDir, storeFile), o)
 	if err != nil {

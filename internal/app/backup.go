@@ -161,7 +161,11 @@ func VerifyBackup(ctx context.Context, path string, progress func(done, total in
 		return admin.Backup{}, err
 	}
 	c, err := store.VerifyFile(ctx, path, progress)
-	return backupOf(store.BackupReport{Path: path, Bytes: bytes, SHA256: sum, Content: c}), err
+	b := backupOf(store.BackupReport{Path: path, Bytes: bytes, SHA256: sum, Content: c})
+	if err == nil && c.Schema < store.SchemaVersion {
+		b.RaisedTo = store.SchemaVersion
+	}
+	return b, err
 }
 
 func digestOf(path string) (int64, string, error) {
@@ -176,7 +180,7 @@ func digestOf(path string) (int64, string, error) {
 
 func backupOf(r store.BackupReport) admin.Backup {
 	out := admin.Backup{
-		Path: r.Path, Bytes: r.Bytes, SHA256: r.SHA256, Store: r.StoreID, Newest: r.Newest, Mode: string(r.Mode), Claims: r.Claims,
+		Path: r.Path, Bytes: r.Bytes, SHA256: r.SHA256, Schema: r.Schema, Store: r.StoreID, Newest: r.Newest, Mode: string(r.Mode), Claims: r.Claims,
 		Events: r.Counts.Events, OpenTasks: r.Counts.OpenTasks, Credits: map[string]int{},
 	}
 	for state, n := range r.Counts.Rows {

@@ -165,37 +165,69 @@ func (d *doctor) checkStore(ctx context.Context) {
 		d.check(false, name, err.Error(), "run as the service's user")
 		return
 	}
-	db, err := store.Open(path, store.Options{})
+	if about.Size() > verifyUpTo {
+		settings, schema, err := store.ReadSettings(path)
+		d.sawStore(path, schema, err, func() (string, error) {
+			return d.compareStore(settings, about.Size(), "too large to read whole now: creditonce verify does")
+		})
+		return
+	}
+	db, err := store.OpenReading(path)
+	if err != nil {
+		d.sawStore(path, 0, err, nil)
+		return
+	}
+	d.sawStore(path, db.Schema(), nil, func() (string, error) {
+		detail, err := d.readStore(ctx, db, about.Size())
+		return detail, errors.Join(err, db.Close(context.WithoutCancel(ctx)))
+	})
+}
+
+// sawStore tells what became of opening the store, and then what read tells.
+func (d *doctor) sawStore(path string, schema int, err error, read func() (string, error)) {
+	const name = "store"
+	var damaged *store.FoundError
 	switch {
 	case IsRunning(err):
 		d.running = true
 		d.check(true, name, path+" is in use by a service, which verifies it on its schedule", "")
 		return
+	case errors.As(err, &damaged):
+		d.check(false, name, err.Error(), "creditonce verify --config "+d.file)
+		return
 	case err != nil:
 		d.check(false, name, err.Error(), "run as the service's user; where the file is damaged, keep a copy and start nothing on it")
 		return
 	}
-	detail, err := d.readStore(ctx, db, about.Size())
-	if err := errors.Join(err, db.Close(context.WithoutCancel(ctx))); err != nil {
+	detail, err := read()
+	if err != nil {
 		d.check(false, name, err.Error(), "creditonce verify --config "+d.file)
 		return
+	}
+	if schema < store.SchemaVersion {
+		detail += fmt.Sprintf("; it has schema version %d, which serve raises to %d at its start, after a copy beside it", schema, store.SchemaVersion)
 	}
 	d.check(true, name, detail, "")
 }
 
-// readStore reads the settings, and all of a store that is small.
-func (d *doctor) readStore(ctx context.Context, db *store.DB, size int64) (string, error) {
-	var err error
-	if d.settings, err = db.Settings(ctx); err != nil {
-		return "", fmt.Errorf("read settings: %w", err)
-	}
-	d.opened = true
-	if _, err := pinned(d.settings, string(d.c.Environment), pins(d.c)); err != nil {
+// compareStore compares the settings with the configuration. rest is what else there is to say.
+func (d *doctor) compareStore(settings credit.Settings, size int64, rest string) (string, error) {
+	d.settings, d.opened = settings, true
+	if _, err := pinned(settings, string(d.c.Environment), pins(d.c)); err != nil {
 		return "", err
 	}
-	where := fmt.Sprintf("mode %s, %d MiB", d.settings.Mode, size>>20)
-	if size > verifyUpTo {
-		return where + "; too large to read whole now: creditonce verify does", nil
+	return fmt.Sprintf("mode %s, %d MiB; %s", settings.Mode, size>>20, rest), nil
+}
+
+// readStore reads a whole store, which is small.
+func (d *doctor) readStore(ctx context.Context, db *store.DB, size int64) (string, error) {
+	settings, err := db.Settings(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read settings: %w", err)
+	}
+	detail, err := d.compareStore(settings, size, "everything agrees")
+	if err != nil {
+		return "", err
 	}
 	report, err := db.Verify(ctx, nil)
 	switch {
@@ -204,7 +236,7 @@ func (d *doctor) readStore(ctx context.Context, db *store.DB, size int64) (strin
 	case !report.Clean():
 		return "", fmt.Errorf("%d findings, the first: %s", len(report.Findings)+report.More, report.Findings[0])
 	}
-	return where + ", everything agrees", nil
+	return detail, nil
 }
 
 func (d *doctor) space() {

@@ -18,6 +18,8 @@ import (
 // Inspection is what a store holds, as plain values, and whether it agrees with itself.
 type Inspection struct {
 	Path      string
+	Schema    int // of the file; 0 where it could not be told
+	RaisedTo  int // of the private copy that was read in its place, where the file's schema is older than this program's; else 0
 	Mode      string
 	Events    int
 	Rows      []InspectedRow
@@ -54,20 +56,27 @@ type InspectedTask struct {
 	Kind, Entity, Summary string
 }
 
-// Verify opens the store of a configuration, which no service may have open, and checks all of it. progress is
-// called now and then; nil is allowed.
+// Verify opens the store of a configuration for reading, which no service may have open, and checks all of it; it changes nothing, and reads a
+// store of an older schema in a private copy. progress is called now and then; nil is allowed.
 func Verify(ctx context.Context, c *config.Config, progress func(done, total int)) (Inspection, error) {
 	path := filepath.Join(c.DataDir, storeFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // to open it would make it
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return Inspection{}, fmt.Errorf("there is no store %s, so there is nothing to verify: the service makes it at its first start; "+
 			"if it has run, see data_dir of the configuration", path)
 	}
-	db, err := store.Open(path, store.Options{})
-	if err != nil {
+	db, err := store.OpenReading(path)
+	var damaged *store.FoundError
+	switch {
+	case errors.As(err, &damaged):
+		return Inspection{Path: path, Findings: damaged.Report.Findings}, nil
+	case err != nil:
 		return Inspection{}, fmt.Errorf("open the store: %w", err)
 	}
 	in, err := inspect(ctx, db, progress)
-	in.Path = path
+	in.Path, in.Schema = path, db.Schema()
+	if in.Schema < store.SchemaVersion {
+		in.RaisedTo = store.SchemaVersion
+	}
 	return in, errors.Join(err, db.Close(context.WithoutCancel(ctx)))
 }
 
@@ -75,6 +84,15 @@ func Verify(ctx context.Context, c *config.Config, progress func(done, total int
 func IsRunning(err error) bool {
 	var running *store.AlreadyRunningError
 	return errors.As(err, &running)
+}
+
+// IsUnread tells whether an error of [VerifyBackup] says only why the file was not read, or not to its end, and nothing of the file: another
+// version reads it, there is no room for it, there is none, this account may not read it, or somebody ended the check.
+func IsUnread(err error) bool {
+	var schema *store.SchemaError
+	var room *store.RoomError
+	return (errors.As(err, &schema) && schema.Found > store.SchemaVersion) || errors.As(err, &room) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, fs.ErrNotExist) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // IsInUse tells whether the error says that a file cannot be read since somebody has it open for writing.

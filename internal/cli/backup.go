@@ -25,8 +25,9 @@ func backupCommand(p *Process) *cobra.Command {
 			"backup folder (store.backup_dir of the configuration). While the service runs it is the service that writes, as its own\n" +
 			"user and into that folder alone, for operators and admins; without a service this command writes, then FILE may also be\n" +
 			"a path outside the data directory. The file gets its name only once it is on disk, every record of it is verified, and\n" +
-			"the audit log has who took it, where it is and its digest. Copying the store's own file is no backup. Keep backups on\n" +
-			"another machine; restore one with creditonce restore alone.",
+			"the audit log has who took it, where it is and its digest. Copying the file of a running service is no backup. A store that\n" +
+			"an older version left is refused, and not changed, until serve has raised it. Keep backups on another machine; restore one\n" +
+			"with creditonce restore alone.",
 		Example: "  creditonce backup 2026-11-30.db\n  creditonce backup verify /srv/copies/2026-11-30.db",
 		Args:    args(cobra.ExactArgs(1)),
 	}
@@ -91,7 +92,10 @@ func backupVerifyCommand(p *Process) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "verify FILE", Short: "Read a whole backup, and print what it holds",
-		Long:    "verify reads every record of a backup, recomputes every index, checksum and chain, and prints its digest and counts. It\nchanges nothing and needs no service.",
+		Long: "verify reads every record of a backup, recomputes every index, checksum and chain, and prints its digest and counts. It\n" +
+			"changes nothing and needs no service. A backup that an older version made is read in a private copy in the folder for\n" +
+			"temporary files ($TMPDIR), raised as restore would raise it. It ends with 3 when the backup is not whole, with 1 when it\n" +
+			"could not be read: a newer version made it, it is not there, this account may not read it, or there is no room for the copy.",
 		Example: "  creditonce backup verify /srv/copies/2026-11-30.db",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -102,6 +106,9 @@ func backupVerifyCommand(p *Process) *cobra.Command {
 			if app.IsInUse(err) {
 				return saidInForm(p, output, exitWith(ExitNoAnswer, fmt.Errorf("%s: %w, so it is a store in use and no backup; creditonce backup NAME makes one, "+
 					"and a running service verifies its own store at schedules.verify", given[0], err)))
+			}
+			if app.IsUnread(err) {
+				return saidInForm(p, output, fmt.Errorf("%s was not verified: %w", given[0], err))
 			}
 			if err != nil {
 				return saidInForm(p, output, exitWith(ExitFound, fmt.Errorf("%s is no whole backup: %w", given[0], err)))
@@ -118,6 +125,9 @@ func backupSheet(w io.Writer, b admin.Backup) error {
 	s.add("file", b.Path)
 	s.add("size", bytesText(b.Bytes))
 	s.add("sha256", b.SHA256)
+	if b.Schema != 0 { // an older service does not tell
+		s.add("schema", schemaText(b.Schema, b.RaisedTo))
+	}
 	s.add("store", b.Store)
 	s.add("mode", b.Mode)
 	s.addTime("newest record", b.Newest)

@@ -19,8 +19,8 @@ func doctorCommand(p *Process) *cobra.Command {
 		Short: "Examine configuration, store, machine and MT5 servers, and say how to mend what is wrong",
 		Long: "doctor runs numbered checks: configuration, secrets, certificates, store, operators' socket, disk, clock, ports, and each MT5\n" +
 			"server with its name, clock and certificate. What is not in order comes with the command that mends it. Below stands what the service\n" +
-			"still assumes of each MT5 server, and what creditonce mt5 probe has measured. It changes nothing. It logs in to each\n" +
-			"server once; a running service is left alone.",
+			"still assumes of each MT5 server, and what creditonce mt5 probe has measured. It changes nothing: it reads a store that\n" +
+			"an older version left in a private copy. It logs in to each server once; a running service is left alone.",
 		Example: "  creditonce doctor\n" +
 			"  creditonce doctor --config /etc/creditonce/config.yaml -o json",
 		Args: args(cobra.NoArgs),

@@ -20,7 +20,8 @@ func verifyCommand(p *Process) *cobra.Command {
 		Short: "Check a whole store that no service has open",
 		Long: "verify reads every record of the store, recomputes every index, checksum, reference and history chain, judges every\n" +
 			"credit by the invariants (docs/invariants.md), and prints what does not agree. It changes nothing. Stop the service first:\n" +
-			"one process has the store open at a time.\n" +
+			"while it has the store open nobody else can read it. A store that an older version left is read in a private copy in the\n" +
+			"folder for temporary files ($TMPDIR), raised as serve would raise the store itself at its next start.\n" +
 			"With -o json it prints one object with everything, with jsonl and csv what does not agree and the open tasks. It ends\n" +
 			"with 3 when something does not agree.",
 		Example: "  creditonce verify --config /etc/creditonce/config.yaml\n  creditonce verify -o json",
@@ -88,6 +89,8 @@ func progressLine(p *Process) func(done, total int) {
 // verified is what verify prints for programs.
 type verified struct {
 	Store    string         `json:"store"`
+	Schema   int            `json:"schema,omitempty"`    // of the file; 0 where it could not be told
+	RaisedTo int            `json:"raised_to,omitempty"` // of the private copy that was read in its place, where the file's is older
 	Mode     string         `json:"mode"`
 	Events   int            `json:"events"`
 	Credits  map[string]int `json:"credits"` // by state
@@ -103,7 +106,7 @@ type verifiedItem struct {
 }
 
 func verifiedOf(in app.Inspection) verified {
-	v := verified{Store: in.Path, Mode: in.Mode, Events: in.Events, Credits: map[string]int{}, Tasks: []verifiedItem{}, Findings: []verifiedItem{}}
+	v := verified{Store: in.Path, Schema: in.Schema, RaisedTo: in.RaisedTo, Mode: in.Mode, Events: in.Events, Credits: map[string]int{}, Tasks: []verifiedItem{}, Findings: []verifiedItem{}}
 	for _, state := range stateOrder {
 		v.Credits[state] = 0
 	}
@@ -139,7 +142,11 @@ func printInspection(w io.Writer, output string, in app.Inspection) error {
 			{head: "text", value: func(i verifiedItem) string { return i.Text }},
 		})
 	}
-	text := fmt.Sprintf("store    %s\nmode     %s\nevents   %d\nrows     %d", v.Store, v.Mode, v.Events, len(in.Rows))
+	text := "store    " + v.Store + "\n"
+	if v.RaisedTo != 0 {
+		text += "schema   " + schemaText(v.Schema, v.RaisedTo) + "\n"
+	}
+	text += fmt.Sprintf("mode     %s\nevents   %d\nrows     %d", v.Mode, v.Events, len(in.Rows))
 	for _, state := range slices.Sorted(maps.Keys(v.Credits)) {
 		if n := v.Credits[state]; n > 0 {
 			text += fmt.Sprintf("  %s %d", state, n)
@@ -161,4 +168,13 @@ func printInspection(w io.Writer, output string, in app.Inspection) error {
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// schemaText says which layout a file has, and what was read.
+func schemaText(schema, raisedTo int) string {
+	text := fmt.Sprintf("version %d", schema)
+	if raisedTo != 0 {
+		text += fmt.Sprintf(", read in a private copy raised to %d; the file itself was not changed", raisedTo)
+	}
+	return text
 }
