@@ -37,7 +37,7 @@ func playBooks(ctx context.Context, s *show) error {
 			return err
 		}
 		paid := d.paid
-		if i == 1 {
+		if i == s.n-1 {
 			paid.minor += scale(paid.digits) // one whole unit more than was paid
 		}
 		rows = append(rows, settledRow(s.o.Now(), p.ID, paid))
@@ -67,6 +67,12 @@ func compareBooks(ctx context.Context, s *show, c *config.Config) error {
 		return nil
 	}
 	twin := deals[0]
+	for _, d := range deals {
+		if d.Login != s.deposits[s.n-1].login { // the last deposit has a difference of its own
+			twin = d
+			break
+		}
+	}
 	if _, err := s.mt5.AddDeal(ctx, fakemt5.ManualDeal{Login: twin.Login, Action: twin.Action, Amount: twin.Amount, Comment: twin.Comment}); err != nil {
 		return fmt.Errorf("book a deal a second time: %w", err)
 	}

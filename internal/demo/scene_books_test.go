@@ -23,6 +23,14 @@ func TestReconciliation_TheReportHasWhatWasPlantedAndNothingElsePasses(t *testin
 			}
 		}
 	})
+	t.Run("one deposit", func(t *testing.T) {
+		t.Parallel()
+		o, progress := testOptions(t, 11)
+		o.Deposits = 1
+		if r := playScene(t, o, booksScene()); !r.OK || r.Deposits != 1 {
+			t.Errorf("%+v\n%s", r, progress)
+		}
+	})
 	t.Run("another difference", func(t *testing.T) {
 		t.Parallel()
 		o, _ := testOptions(t, 11)
