@@ -18,7 +18,7 @@ type Imported struct {
 	By         string      `json:"by"`                   // the person's id, or "schedule"
 	Stored     int         `json:"stored"`               // lines of it that no earlier statement had
 	Duplicates int         `json:"duplicates,omitempty"` // lines that an earlier statement had with the same facts
-	Replaced   int         `json:"replaced,omitempty"`   // of the duplicates, those that name a batch which the earlier line left empty: they count in its place
+	Replaced   int         `json:"replaced,omitempty"`   // of the duplicates, those that name a batch or a type which the earlier line left open: they count in its place
 	// Contradicting are the stored lines that an earlier statement has with other facts: kept, and not counted. Conflicts lists the first hundred.
 	Contradicting int        `json:"contradicting,omitempty"`
 	Conflicts     []Conflict `json:"conflicts,omitempty"`

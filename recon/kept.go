@@ -20,7 +20,7 @@ const (
 	LineCounts      LineStanding = "counts"
 	LineImporting   LineStanding = "importing"   // its statement is not whole yet, and may never be
 	LineContradicts LineStanding = "contradicts" // an earlier line of the same movement has other facts: kept as evidence, until a person says which holds
-	LineSuperseded  LineStanding = "superseded"  // a later line of the same movement names its batch, and counts in its place
+	LineSuperseded  LineStanding = "superseded"  // a later line of the same movement names its batch or its type, and counts in its place
 	LineWithdrawn   LineStanding = "withdrawn"   // a person has withdrawn its statement
 )
 

@@ -46,6 +46,7 @@ type Line struct {
 	Word     string   `json:"word"`               // the provider's own word for the type
 	Payment  string   `json:"payment,omitempty"`  // as in [credit.Unit]; empty for rows of the account
 	Movement string   `json:"movement,omitempty"` // the provider's id of this very movement: a capture, refund, dispute movement, balance transaction
+	Unique   bool     `json:"unique,omitempty"`   // the provider gives that id to one movement only: under another type it is the same one, changed. Only statements keep it
 	Code     string   `json:"code,omitempty"`     // the deposit code (merchant reference) where the statement carries it
 	Batch    string   `json:"batch,omitempty"`    // payout or batch that it belongs to
 
@@ -75,23 +76,62 @@ func (l Line) Cost() credit.Amount {
 
 // NaturalKey names the movement whatever file it stands in: re-issued and overlapping statements carry the same one. Empty where the
 // statement gives nothing that names it (two equal corrections are two); then only (digest, row) does. The batch names a row of the account
-// only: that of a payment is often listed before its payout is made, and again with it.
+// only: that of a payment is often listed before its payout is made, and again with it. The type and the provider's word name it too, unless
+// the id is the provider's own for one movement of whatever type.
 func (l Line) NaturalKey() string {
 	if l.Payment == "" && l.Movement == "" {
 		return ""
 	}
-	batch := l.Batch
+	batch, kind, word := l.Batch, string(l.Type), l.Word
 	if l.Payment != "" {
 		batch = ""
 	}
-	return l.Provider.Kind + "\x00" + l.Provider.Account + "\x00" + batch + "\x00" + string(l.Type) + "\x00" + l.Word + "\x00" + l.Payment + "\x00" + l.Movement
+	if l.Unique && l.Movement != "" {
+		batch, kind, word = "", "", ""
+	}
+	return l.Provider.Kind + "\x00" + l.Provider.Account + "\x00" + batch + "\x00" + kind + "\x00" + word + "\x00" + l.Payment + "\x00" + l.Movement
 }
 
-// OneMovement tells whether two lines can be of the same movement: they have one natural key. Where the provider gives the movement no id
-// of its own, two batches are two movements.
+// Alike gives the forms under whose natural keys an earlier line of the movement may be kept: the line itself; as it was before the firm said
+// what its word means; and as it was before its id was known to be unique.
+func (l Line) Alike() []Line {
+	out := []Line{l}
+	if l.Type != LineUnknown {
+		before := l
+		if before.Type = LineUnknown; l.Type == LinePayment && l.Payment == l.Movement {
+			before.Payment = "" // [Line.Shape] has named it
+		}
+		out = append(out, before)
+	}
+	if l.Unique {
+		for _, u := range out {
+			u.Unique = false
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// OneMovement tells whether two lines can be of the same movement: they have one natural key, where the firm has said of either what its word
+// means. Where the provider gives the movement no id of its own, two batches are two movements.
 func OneMovement(a, b Line) bool {
+	a, b = Meant(a, b), Meant(b, a)
+	a.Unique, b.Unique = a.Unique && b.Unique, a.Unique && b.Unique
 	return a.NaturalKey() == b.NaturalKey() && (a.Movement != "" || a.Batch == "" || b.Batch == "" || a.Batch == b.Batch)
 }
 
-// FillsIn tells that a line of a movement names the batch that an earlier one left empty.
-func FillsIn(earlier, now Line) bool { return earlier.Batch == "" && now.Batch != "" }
+// Meant is a line of a word that nobody had an answer for, with the type that the same word has in the other line: the answer came between them.
+func Meant(l, other Line) Line {
+	if l.Type != LineUnknown || l.Word != other.Word {
+		return l
+	}
+	return Retyped(l, map[string]LineType{l.Word: other.Type})
+}
+
+// FillsIn tells that a line of a movement says what an earlier one left open: its batch, or what its word means.
+func FillsIn(earlier, now Line) bool {
+	if earlier.Batch == "" && now.Batch != "" {
+		return true
+	}
+	return earlier.Type == LineUnknown && now.Type != LineUnknown && (earlier.Batch == "" || now.Batch != "")
+}

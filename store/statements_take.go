@@ -113,7 +113,7 @@ func (in *intoStatement) earlier(l recon.Line) (same, other *keptLine, err error
 	known := false // a line with the same facts is there, and was met already
 	for i := range candidates {
 		c := &candidates[i]
-		switch equal := recon.OtherFacts(c.Line, l) == ""; {
+		switch equal := recon.OtherFacts(recon.Meant(c.Line, l), recon.Meant(l, c.Line)) == ""; {
 		case equal && !c.met:
 			if same == nil || nearness(c.keptLine, l) < nearness(*same, l) {
 				same = &c.keptLine
@@ -150,13 +150,19 @@ type candidate struct {
 
 // candidates reads the lines of finished statements that may be of the same movement, without those that others stand for.
 func (in *intoStatement) candidates(l recon.Line) (out []candidate, err error) {
-	k := movementKey(l)
-	if k == nil {
-		return nil, nil
-	}
-	alike, err := lines.list(in.w.tx, lineByMovement, k, mostWalked+1)
-	if err != nil {
-		return nil, err
+	var alike []keptLine
+	looked := map[string]bool{}
+	for _, form := range l.Alike() {
+		k := movementKey(form)
+		if k == nil || looked[string(k)] {
+			continue
+		}
+		looked[string(k)] = true
+		some, err := lines.list(in.w.tx, lineByMovement, k, mostWalked+1)
+		if err != nil {
+			return nil, err
+		}
+		alike = append(alike, some...)
 	}
 	for i := range alike {
 		c := candidate{keptLine: alike[i]}

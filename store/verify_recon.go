@@ -1,8 +1,6 @@
 package store
 
 import (
-	"bytes"
-
 	bolt "go.etcd.io/bbolt"
 
 	"creditonce/credit"
@@ -87,7 +85,7 @@ func (v *verifier) crossLine(tx *bolt.Tx, l keptLine) error {
 		if err != nil {
 			return nil //nolint:nilerr // that line's own turn names it
 		}
-		if earlier == nil || about.id >= l.ID || !bytes.Equal(movementKey(earlier.Line), movementKey(l.Line)) {
+		if earlier == nil || about.id >= l.ID || !recon.OneMovement(earlier.Line, l.Line) {
 			v.find("bucket %q: line %d %s line %d, which is of no such movement", lines.bucket, l.ID, about.verb, about.id)
 		} else if !s.Imported.LeansOn.Has(earlier.Statement) {
 			v.find("bucket %q: line %d %s line %d, and its statement %d does not lean on statement %d", lines.bucket, l.ID, about.verb, about.id, s.Imported.ID, earlier.Statement)

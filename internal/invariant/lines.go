@@ -106,8 +106,8 @@ func (v *view) standing(l *recon.KeptLine, s *recon.Imported) {
 		v.find(nil, "settlement line %d is %s, and whether its statement %d is withdrawn says otherwise", l.ID, l.Standing, l.Statement)
 	case l.Line.Digest != s.Statement.Digest:
 		v.find(nil, "settlement line %d is of another file than its statement %d", l.ID, l.Statement)
-	case l.Standing == "superseded" && l.Line.Batch != "":
-		v.find(nil, "settlement line %d is superseded, and names its batch itself", l.ID)
+	case l.Standing == "superseded" && l.Line.Batch != "" && l.Line.Type != recon.LineUnknown:
+		v.find(nil, "settlement line %d is superseded, and names its batch and its type itself", l.ID)
 	}
 }
 

@@ -87,7 +87,7 @@ func (f *file) line(record recon.Record) (recon.Line, error) {
 	}
 	line := recon.Line{
 		Provider: f.options.Provider, Row: record.Row, Word: strings.Clone(record.Text("reporting_category")),
-		Movement: strings.Clone(record.Text("balance_transaction_id")), Code: strings.Clone(record.Text(codeColumn)),
+		Movement: strings.Clone(record.Text("balance_transaction_id")), Unique: true, Code: strings.Clone(record.Text(codeColumn)),
 		Batch: strings.Clone(record.Text("automatic_payout_id")), Payment: strings.Clone(payment(record)),
 	}
 	if line.Movement == "" {

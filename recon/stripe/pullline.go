@@ -16,7 +16,7 @@ const codeKey = "creditonce_deposit"
 // hand makes the line of a transaction and hands it over. batch is the payout that paid it.
 func (u *pull) hand(t psp.Transaction, batch string, settled time.Time) error {
 	l := recon.Line{
-		Provider: u.puller.options.Provider, Row: u.st.Rows + 1, Word: t.Category, Movement: t.ID, Batch: batch, At: t.Created, SettledAt: settled,
+		Provider: u.puller.options.Provider, Row: u.st.Rows + 1, Word: t.Category, Movement: t.ID, Unique: true, Batch: batch, At: t.Created, SettledAt: settled,
 	}
 	known := false
 	if l.Type, known = lineType(t.Category, u.puller.options.RowTypes); !known {
