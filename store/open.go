@@ -148,7 +148,7 @@ func orDefault(n, d int) int {
 }
 
 // openOn opens a file, and tells which one is open, to be read until it is closed with b. bbolt may panic on a damaged one, and read
-// beyond its end; that is an error here, and its lock is given up.
+// beyond its end; that is an error here, and its lock is given up by hand: the mapping that bbolt leaves would hold it until the process ends.
 func openOn(path string, o *bolt.Options) (b *bolt.DB, file *os.File, err error) {
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
 		var err error
@@ -160,7 +160,7 @@ func openOn(path string, o *bolt.Options) (b *bolt.DB, file *os.File, err error)
 		return err
 	})
 	if errors.Is(err, errPanicked) && file != nil {
-		err = errors.Join(err, file.Close())
+		err = errors.Join(err, unlock(file))
 	}
 	return b, file, err
 }

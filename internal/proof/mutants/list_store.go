@@ -10,6 +10,7 @@ func storeMutants() []mutant {
 		{"one_discrepancy_two_tasks", in("store/changes.go", "prior, err := tasks.find(w.tx, taskOpen, taskKey(t.Key()))", "prior, err := tasks.find(w.tx, taskOpen, taskKey(t.Key()))\n\t\tif ON {\n\t\t\tprior = nil\n\t\t}"), test("store", "TestConformance"), "FAIL"},
 		{"checksums_not_compared", in("store/codec.go", "if checksum(bucket, k, body) != sum {", "if checksum(bucket, k, body) != sum && !ON {"), test("store", "TestFlippedByte_IsFoundByReadAndVerify"), "FAIL"},
 		{"witness_not_written", in("store/committer.go", "if c.witness == nil {", "if c.witness == nil || ON {"), test("store", "TestH20_AFileCopiedBackByHandIsNoticed"), "FAIL"},
+		{"commits_without_sync", in("store/open.go", "NoSync: o.UnsafeNoSync,", "NoSync: o.UnsafeNoSync || ON,"), test("internal/proof/storage", "TestPowerLoss"), "acknowledged"},
 		{"witness_not_compared", in("store/standing.go", "if st.Doubt != \"\" || g.Witness == \"\" {", "if st.Doubt != \"\" || g.Witness == \"\" || ON {"), test("store", "TestH23_AnOlderStoreUnderANewerWitnessIsNoticed"), "FAIL"},
 		{"pins_not_compared", in("store/standing.go", "if s.Place != nil {", "if s.Place != nil && !ON {"), test("store", "TestH21_ACopyElsewhereIsNoticed"), "FAIL"},
 		{"file_not_watched", in("store/committer.go", "if wrote && c.unmoved != nil {", "if wrote && c.unmoved != nil && !ON {"), test("store", "TestH21_AnotherFileAtThePathStopsTheStore"), "FAIL"},

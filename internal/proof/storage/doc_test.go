@@ -5,6 +5,11 @@
 //
 //	go test ./internal/proof/storage -stride=1 -v     every n, not only one in a few
 //
+// A second proof takes the record that strace makes of the writes and syncs of a run, and starts on what a lost power could
+// leave of them at every moment: any subset of the writes since the last sync, the last one torn.
+//
+//	CREDITONCE_CRASH_IMAGES=20000 go test ./internal/proof/storage -run TestPowerLoss -v
+//
 // strace counts by thread, so the program is the one with the tag faultpoints, in which the committer stays on one thread.
 // Without strace the tests are skipped: apt-get install strace.
 package storage
