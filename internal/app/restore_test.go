@@ -64,7 +64,8 @@ func (r *rig) awaitCounts(state credit.State, n int) {
 	r.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	end := time.NewTimer(2 * time.Minute) // one login takes its payments one by one, and the race detector makes each slow
+	const stuck = 2 * time.Minute // without any change: one login takes its payments one by one, however slow a busy machine makes each
+	end, before := time.NewTimer(stuck), ""
 	defer end.Stop()
 	for {
 		s, err := r.service.Desk().Status(r.t.Context(), person("ada"))
@@ -73,6 +74,10 @@ func (r *rig) awaitCounts(state credit.State, n int) {
 		}
 		if s.Totals.Rows[state] >= n {
 			return
+		}
+		if now := fmt.Sprint(s.Totals); now != before {
+			before = now
+			end.Reset(stuck)
 		}
 		select {
 		case <-tick.C:
