@@ -35,7 +35,7 @@ func TestReconWithdraw_TakesAWrongStatementBack(t *testing.T) {
 	if text := l.ok("dora", "tasks", "list"); strings.Contains(text, "lottery") || strings.Contains(text, "row needs an answer") {
 		t.Errorf("its task is open:\n%s", text)
 	}
-	l.ends(ExitNoAnswer, "carl", "recon run --day "+l.day(2), "the statements reach nowhere") // none counts
+	l.ends(ExitNoAnswer, "carl", "recon run --day "+l.day(2), "the statements reach nowhere")                          // none counts
 	right := l.statement("right.csv", strings.Replace(l.row(1, "refund", "pi_lost"), "txn_pi_lost", "txn_re_lost", 1)) // each movement has its own id
 	l.ends(ExitDone, "carl", "recon import "+right+" --provider stripe", "statement  3", "rows: 1, new: 1")
 	l.ends(ExitDone, "carl", "recon run --day "+l.day(2), "everything agrees")
