@@ -180,13 +180,18 @@ func (w *World) askClients(world *invariant.World) (wrong []string) {
 			}
 		}
 	}
-	rows := map[string]int{}
+	rows, entered := map[string]int{}, map[string]int{}
 	for i := range world.Rows {
 		rows[world.Rows[i].Credit.Unit.Payment]++
+		entered[world.Rows[i].Credit.Deposit]++
 	}
 	for _, d := range w.deposits {
 		for _, p := range d.payments {
-			if n := rows[p]; n > 1 || n == 0 && world.Quiescent {
+			n := rows[p]
+			if d.way == wired { // its payment has an id of the store's own
+				n = entered[d.code]
+			}
+			if n > 1 || n == 0 && world.Quiescent {
 				wrong = append(wrong, fmt.Sprintf("payment %s of deposit %s (%s) has %d rows", p, d.code, d.way, n))
 			}
 		}

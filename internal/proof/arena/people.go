@@ -109,9 +109,9 @@ func (w *World) Expect() Wire {
 	return Wire{d.Account, d.amount(), fmt.Sprintf("F-%06d", i), d}
 }
 
-// Entered notes under which code and payment the store has a wire: from then on it must come to rest with one row.
-func (w *World) Entered(x Wire, code, payment string) {
+// Entered notes under which code the store has a wire: from then on it must come to rest with one row.
+func (w *World) Entered(x Wire, code string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x.deposit.code, x.deposit.payments, x.deposit.made = code, []string{payment}, true
+	x.deposit.code, x.deposit.payments, x.deposit.made = code, []string{x.Bank}, true
 }

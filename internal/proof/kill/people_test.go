@@ -341,7 +341,7 @@ func (w life) confirmAll(ctx context.Context, x arena.Wire) (done int, err error
 			return done, refused
 		}
 		if refused == nil || p.State == string(desk.ProposalConfirmed) {
-			w.Entered(x, p.Params["code"], p.Params["payment"])
+			w.Entered(x, p.Params["code"])
 		}
 	}
 	return done, err
