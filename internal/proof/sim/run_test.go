@@ -125,7 +125,7 @@ func playMany(t *testing.T, from uint64, n int, o options) *sum {
 	return total
 }
 
-// enoughFailures ends a search: more of them say nothing new.
+// enoughFailures ends a run: more of them say nothing new. A search for one kind of failure goes on past the others.
 const enoughFailures = 20
 
 func playQuietly(t *testing.T, from uint64, n int, o options) *sum {
@@ -154,7 +154,7 @@ func playQuietly(t *testing.T, from uint64, n int, o options) *sum {
 					if r.failure != "" {
 						total.bad = append(total.bad, r)
 					}
-					stop := len(total.bad) >= enoughFailures || (o.finds != "" && strings.HasPrefix(r.failure, o.finds))
+					stop := o.finds == "" && len(total.bad) >= enoughFailures || o.finds != "" && strings.HasPrefix(r.failure, o.finds)
 					if stop {
 						next.Store(uint64(n))
 					}
