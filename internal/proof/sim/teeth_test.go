@@ -32,7 +32,7 @@ func TestTeeth(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const seeds = 500
+			const seeds = 1500
 			broken.finds = "I-M1:"
 			total := playQuietly(t, 1, seeds, broken)
 			for _, r := range total.bad {
