@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"creditonce/credit"
@@ -35,9 +36,10 @@ type Reconciliation interface {
 	Withdraw(ctx context.Context, who desk.Actor, id recon.StatementID, reason string) (recon.Imported, error)
 	Statements(ctx context.Context, who desk.Actor, provider string, below recon.StatementID, limit int) ([]recon.Imported, error)
 	Runs(ctx context.Context, who desk.Actor, below recon.RunID, limit int) ([]recon.Run, error)
-	// Report renders a run. It returns what the bytes are as soon as that is known to work, and write writes them.
+	// Report renders a run: of a day the newest complete one, else the newest. It returns what the bytes are as soon as that is known to work, and
+	// write writes them.
 	Report(ctx context.Context, who desk.Actor, w ReportWish) (Rendered, error)
-	Sign(ctx context.Context, who desk.Actor, run recon.RunID, note string) (recon.Run, error)
+	Sign(ctx context.Context, who desk.Actor, run recon.RunID, note string) (SignedRun, error)
 	// Difference is what the newest run that showed a difference showed of it; with columns also as text. nil where no run has it any more.
 	Difference(ctx context.Context, who desk.Actor, k recon.Key, columns int) (*Difference, error)
 }
@@ -55,8 +57,18 @@ func ReportFormats() []string { return []string{"text", "html", "csv", "totals-c
 // Rendered is a report that is about to be written.
 type Rendered struct {
 	Run         recon.Run
+	Newer       []recon.RunID // runs of its business days that are newer and were not complete, newest first; then the verdict is incomplete
 	ContentType string
 	Write       func(w io.Writer) error
+}
+
+// SignedRun is a run that was signed.
+type SignedRun struct {
+	ReconRun
+	// Newer are runs of its business days that are newer and were not complete, newest first. They do not keep anybody from signing.
+	Newer []string `json:"newer_incomplete,omitempty"`
+	// Again are newer complete runs of some of its business days, newest first.
+	Again []string `json:"newer_complete,omitempty"`
 }
 
 // The records of the reconciliation, as JSON: ids are text there, amounts have minor units, currency and exponent.
@@ -356,12 +368,29 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request, who desk.Actor) 
 	}
 	w.Header().Set("Content-Type", out.ContentType)
 	w.Header().Set("Creditonce-Run", strconv.FormatUint(uint64(out.Run.ID), 10))
-	w.Header().Set("Creditonce-Verdict", verdictOf(out.Run))
+	verdict := verdictOf(out.Run)
+	if len(out.Newer) > 0 {
+		verdict = VerdictIncomplete
+		w.Header().Set("Creditonce-Newer", strings.Join(RunNumbers(out.Newer[:min(len(out.Newer), mostNumbers)]), ","))
+	}
+	w.Header().Set("Creditonce-Verdict", verdict)
 	if err := out.Write(w); err != nil {
 		// The answer has begun: the connection is cut, so that nobody takes a part for the whole.
 		return nil, errors.Join(err, http.ErrAbortHandler)
 	}
 	return written{}, nil
+}
+
+// mostNumbers bounds what a header tells.
+const mostNumbers = 20
+
+// RunNumbers are numbers of runs as text.
+func RunNumbers(ids []recon.RunID) []string {
+	var out []string
+	for _, id := range ids {
+		out = append(out, strconv.FormatUint(uint64(id), 10))
+	}
+	return out
 }
 
 // written is the answer of a handler that has written it itself.

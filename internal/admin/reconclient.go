@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -31,8 +32,8 @@ func (c *Client) Statements(ctx context.Context, filter url.Values) (List[ReconS
 }
 
 // SignRun signs a run's report off.
-func (c *Client) SignRun(ctx context.Context, id, note string) (ReconRun, error) {
-	return post[ReconRun](ctx, c, SignWish{note}, "/v1/recon/runs/%s/sign", id)
+func (c *Client) SignRun(ctx context.Context, id, note string) (SignedRun, error) {
+	return post[SignedRun](ctx, c, SignWish{note}, "/v1/recon/runs/%s/sign", id)
 }
 
 // patient is the client with the time that a run may take.
@@ -54,26 +55,37 @@ func (c *Client) ImportStatement(ctx context.Context, w ImportWish, file io.Read
 	return send[ImportAnswer](c.patient(), r)
 }
 
-// Report writes a report to w as it comes, and tells which run it is of and what that says in one word.
-func (c *Client) Report(ctx context.Context, filter url.Values, w io.Writer) (run, verdict string, err error) {
+// Reported tells of a report that was written.
+type Reported struct {
+	Run     string   // number
+	Verdict string   // in one word
+	Newer   []string // numbers of newer runs of its business days that were not complete, newest first, at most 20; then so is the verdict
+}
+
+// Report writes a report to w as it comes, and tells which run it is of and what is to be said of it.
+func (c *Client) Report(ctx context.Context, filter url.Values, w io.Writer) (Reported, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://creditonce/v1/recon/report?"+filter.Encode(), nil)
 	if err != nil {
-		return "", "", fmt.Errorf("make the request: %w", err)
+		return Reported{}, fmt.Errorf("make the request: %w", err)
 	}
 	res, err := c.patient().http.Do(r)
 	if err != nil {
-		return "", "", c.unreachable(unwrapped(err))
+		return Reported{}, c.unreachable(unwrapped(err))
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
 		text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 		if err != nil {
-			return "", "", c.unreachable(err)
+			return Reported{}, c.unreachable(err)
 		}
-		return "", "", problemIn(res.StatusCode, text)
+		return Reported{}, problemIn(res.StatusCode, text)
 	}
 	if _, err := io.Copy(w, res.Body); err != nil {
-		return "", "", c.unreachable(fmt.Errorf("the report was cut: %w", err))
+		return Reported{}, c.unreachable(fmt.Errorf("the report was cut: %w", err))
 	}
-	return res.Header.Get("Creditonce-Run"), res.Header.Get("Creditonce-Verdict"), nil
+	out := Reported{Run: res.Header.Get("Creditonce-Run"), Verdict: res.Header.Get("Creditonce-Verdict")}
+	if newer := res.Header.Get("Creditonce-Newer"); newer != "" {
+		out.Newer = strings.Split(newer, ",")
+	}
+	return out, nil
 }

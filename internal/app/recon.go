@@ -355,18 +355,23 @@ func (r *reconciliation) Runs(ctx context.Context, who desk.Actor, below recon.R
 }
 
 // Sign implements admin.Reconciliation.
-func (r *reconciliation) Sign(ctx context.Context, who desk.Actor, id recon.RunID, note string) (recon.Run, error) {
+func (r *reconciliation) Sign(ctx context.Context, who desk.Actor, id recon.RunID, note string) (admin.SignedRun, error) {
 	if _, err := r.app.desk.MayReconcile(ctx, who, desk.ReconSign); err != nil {
-		return recon.Run{}, err
+		return admin.SignedRun{}, err
 	}
 	run, err := r.newestOfItsDays(ctx, id)
 	if err != nil {
-		return recon.Run{}, err
+		return admin.SignedRun{}, err
+	}
+	newer, err := r.app.store.NewerRuns(ctx, run)
+	if err != nil {
+		return admin.SignedRun{}, err
 	}
 	if err := r.app.desk.SignRun(ctx, who, uint64(id), run.Digest, note); err != nil {
-		return recon.Run{}, err
+		return admin.SignedRun{}, err
 	}
-	return r.app.store.Run(ctx, id)
+	run, err = r.app.store.Run(ctx, id)
+	return admin.SignedRun{ReconRun: run, Newer: admin.RunNumbers(newer.Numbers), Again: admin.RunNumbers(newer.Again())}, err
 }
 
 // newestOfItsDays reads a run and refuses one that a newer complete one stands for: what is signed must be what is known.

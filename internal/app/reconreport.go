@@ -34,7 +34,13 @@ func (r *reconciliation) Report(ctx context.Context, who desk.Actor, wish admin.
 	if err != nil {
 		return admin.Rendered{}, err
 	}
-	return admin.Rendered{Run: run, ContentType: kind, Write: func(w io.Writer) error { return render(w, r.data(ctx, run)) }}, nil
+	newer, err := r.app.store.NewerRuns(ctx, run)
+	if err != nil {
+		return admin.Rendered{}, err
+	}
+	data := r.data(ctx, run)
+	data.Newer = newer
+	return admin.Rendered{Run: run, Newer: newer.Numbers, ContentType: kind, Write: func(w io.Writer) error { return render(w, data) }}, nil
 }
 
 func renderer(format string) (render func(io.Writer, report.Data) error, contentType string, ok bool) {

@@ -23,7 +23,9 @@ func reconReportCommand(p *Process) *cobra.Command {
 		Use: "report", Short: "Print the report of a business day", Args: args(cobra.NoArgs),
 		Long: "report prints the report of a run: the newest one, or that of --day or --run. On a terminal it is text; --format html is one page\n" +
 			"without anything from elsewhere, to print, send and keep; csv and totals-csv are for spreadsheets, xlsx is a workbook, json is for\n" +
-			"programs. Ids and tickets are text everywhere. It ends with 3 when the run found differences, with 4 when it was incomplete.",
+			"programs. Ids and tickets are text everywhere. It ends with 3 when the run found differences, with 4 when it was incomplete.\n" +
+			"Of a day it is the newest complete run. Where newer ones of the same days were incomplete, the report says so first, names them\n" +
+			"and why, and the command ends with 4.",
 		Example: "  creditonce recon report\n  creditonce recon report --day 2026-11-29 --format html --out report.html\n  creditonce recon report --run 17 --format xlsx --out report.xlsx",
 	}
 	var o operator
@@ -63,35 +65,38 @@ func reconReportCommand(p *Process) *cobra.Command {
 				filter.Set(name, value)
 			}
 		}
-		verdict, err := writeReport(cmd.Context(), p, c, filter, out)
-		if err != nil {
+		told, err := writeReport(cmd.Context(), p, c, filter, out)
+		switch {
+		case err != nil:
 			return err
+		case len(told.Newer) > 0:
+			return exitWith(ExitNoAnswer, fmt.Errorf("the report is of run %s; newer runs of the same business days were incomplete (%s): see creditonce recon report --run %s",
+				told.Run, strings.Join(told.Newer, ", "), told.Newer[0]))
 		}
-		return verdictExit(verdict)
+		return verdictExit(told.Verdict)
 	})
 	return cmd
 }
 
 // writeReport writes the report to the standard output, or to a new file that appears only once it is whole.
-func writeReport(ctx context.Context, p *Process, c *admin.Client, filter url.Values, out string) (verdict string, err error) {
+func writeReport(ctx context.Context, p *Process, c *admin.Client, filter url.Values, out string) (told admin.Reported, err error) {
 	if out == "" {
-		_, verdict, err = c.Report(ctx, filter, p.Stdout)
-		return verdict, err
+		return c.Report(ctx, filter, p.Stdout)
 	}
 	part, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".part-*")
 	if err != nil {
-		return "", exitWith(ExitUsage, fmt.Errorf("write the report: %w", err))
+		return told, exitWith(ExitUsage, fmt.Errorf("write the report: %w", err))
 	}
 	defer func() { _ = os.Remove(part.Name()) }() // gone once it has its name
-	_, verdict, err = c.Report(ctx, filter, part)
+	told, err = c.Report(ctx, filter, part)
 	if err = errors.Join(err, part.Close()); err != nil {
-		return "", err
+		return told, err
 	}
 	if err := named(part.Name(), out); err != nil {
-		return "", exitWith(ExitUsage, fmt.Errorf("write the report: %w", err))
+		return told, exitWith(ExitUsage, fmt.Errorf("write the report: %w", err))
 	}
 	_, _ = fmt.Fprintf(p.Stderr, "written to %s\n", out)
-	return verdict, nil
+	return told, nil
 }
 
 // named gives a whole file its name, never over a file that is there.
@@ -111,7 +116,8 @@ func named(part, name string) error {
 func reconSignCommand(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sign RUN", Short: "Say that the report of a run was read", Args: args(cobra.ExactArgs(1)),
-		Long:    "sign stores that you have read the report of the run, with a note. A run is signed once, by a maker or a checker; an incomplete one cannot be signed.",
+		Long: "sign stores that you have read the report of the run, with a note. A run is signed once, by a maker or a checker; an incomplete one cannot be signed,\n" +
+			"nor one for all of whose days a newer complete one stands. Newer runs of the same days that were incomplete are named.",
 		Example: "  creditonce recon sign 17 --note=read",
 	}
 	o := operatedOne(p, cmd)
@@ -122,14 +128,20 @@ func reconSignCommand(p *Process) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(o, run, func(w io.Writer, r admin.ReconRun) error {
+		return show(o, run, func(w io.Writer, r admin.SignedRun) error {
 			var s sheet
 			s.add("run", strconv.FormatUint(uint64(r.ID), 10))
-			s.add("business days", daysOf(r))
+			s.add("business days", daysOf(r.ReconRun))
 			if r.SignOff != nil {
 				s.add("signed by", r.SignOff.By)
 				s.addTime("signed at", r.SignOff.At)
 				s.add("note", r.SignOff.Note)
+			}
+			if len(r.Newer) > 0 {
+				s.add("newer runs", strings.Join(r.Newer, ", ")+": they were incomplete, and what they found is not in what was signed")
+			}
+			if len(r.Again) > 0 {
+				s.add("newer reports", strings.Join(r.Again, ", ")+": they stand for some of these days; read and sign them too")
 			}
 			return s.write(w, "")
 		})

@@ -15,6 +15,8 @@ type Data struct {
 	Run         recon.Run
 	Environment string // "live" or "test"
 	Demo        bool   // the money is simulated
+	// Newer are the runs after it of the same business days; the zero value: there are none.
+	Newer recon.Newer
 
 	// Items gives the run's items but the plain matched ones; nil: none. It may be ranged over twice for one report and must give the same
 	// items in the same order. An error ends the report with that error.

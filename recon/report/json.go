@@ -132,6 +132,13 @@ type verdictJSON struct {
 	Details  []outside       `json:"details"`
 	Amounts  []credit.Amount `json:"amounts"` // of the differences, by currency, whatever the sign
 	Behind   []reachJSON     `json:"behind"`  // statements that end before the days do
+	Newer    []newerJSON     `json:"newer"`   // runs of the same days that were not complete, newest first
+}
+
+type newerJSON struct {
+	Run      string    `json:"run"`
+	Finished time.Time `json:"finished"`
+	Reasons  []outside `json:"reasons"`
 }
 
 type reachJSON struct {
@@ -261,7 +268,7 @@ func newHead(d Data, g *gathered) headJSON {
 	_, off := g.differences()
 	out := headJSON{
 		Schema: "creditonce/reconciliation/1", Environment: d.environment(), Notice: d.notice(), Never: Never,
-		Verdict: verdictJSON{State: v.State, Headline: outside(v.Headline), Details: texts(v.Details), Amounts: append([]credit.Amount{}, off.list()...), Behind: []reachJSON{}},
+		Verdict: verdictJSON{State: v.State, Headline: outside(v.Headline), Details: texts(v.Details), Amounts: append([]credit.Amount{}, off.list()...), Behind: []reachJSON{}, Newer: []newerJSON{}},
 		Run: runJSON{
 			ID: number(uint64(r.ID)), First: r.First, Last: r.Last, Zone: r.Zone, From: r.From.UTC(), Until: r.Until.UTC(), Started: r.Started.UTC(), Finished: r.Finished.UTC(),
 			By: outside(r.By), Version: outside(r.Version), Digest: outside(r.Digest), Lines: r.Outcome.Lines, Rows: r.Outcome.Rows, Deals: r.Outcome.Deals,
@@ -280,6 +287,9 @@ func newHead(d Data, g *gathered) headJSON {
 	}
 	for _, b := range r.Behind() {
 		out.Verdict.Behind = append(out.Verdict.Behind, reachJSON{outside(b.Provider), b.At.UTC(), int64(b.Behind / time.Second)})
+	}
+	for _, n := range d.Newer.Incomplete {
+		out.Verdict.Newer = append(out.Verdict.Newer, newerJSON{number(uint64(n.ID)), n.Finished.UTC(), texts(unread(n))})
 	}
 	for _, u := range r.Outcome.Unasked {
 		out.Unasked = append(out.Unasked, unaskedJSON{outside(u.Provider), u.From.UTC(), u.Days, u.All})

@@ -79,6 +79,15 @@ func TestVerdict_SaysFirstWhatCounts(t *testing.T) {
 			d.Run.Sources[1].Reaches = moment("2026-10-25T04:30:00Z")
 			return d
 		}},
+		{"a newer run was incomplete", incomplete, "Incomplete: a newer run of this business day could not read every list",
+			"Run 323, finished 2026-10-26 09:00:00 UTC", func() Data { return overtaken(example(), 1) }},
+		{"newer runs were incomplete, and the run is clean", incomplete, "Incomplete: 5 newer runs of this business day could not read every list",
+			"Nor could 2 others before, from run 319 on.\nWhat follows is of the older run 318, finished", func() Data { return overtaken(cleanExample(), 5) }},
+		{"a newer run is complete", differences, "5 differences", "Run 330 has compared 2026-10-25 since, at 2026-10-26 09:00:00 UTC", func() Data {
+			d := example()
+			d.Newer.Complete = []recon.Run{{ID: 330, First: "2026-10-25", Last: "2026-10-25", State: recon.RunComplete, Finished: moment("2026-10-26T09:00:00Z")}}
+			return d
+		}},
 		{"a signed report does not hold", differences, "5 differences", "The report of 2026-10-24 (run 301, signed by anna) counted 1 sum that is another one now", example},
 		{"incomplete without a list", incomplete, "Incomplete: the run says so", "", func() Data {
 			d := cleanExample()
@@ -157,6 +166,19 @@ func readCSV(t *testing.T, text string) []map[string]string {
 	return out
 }
 
+// overtaken is a report after whose run so many others of its day were incomplete.
+func overtaken(d Data, n int) Data {
+	for id := range recon.RunID(n) {
+		d.Newer.Numbers = append(d.Newer.Numbers, 323-id)
+		if id < recon.MostNewer {
+			r := recon.Run{ID: 323 - id, First: "2026-10-25", Last: "2026-10-25", State: recon.RunIncomplete, Finished: moment("2026-10-26T09:00:00Z")}
+			r.Sources = []recon.Source{{List: recon.ListDeals, Name: "main", Reason: "the server did not answer"}}
+			d.Newer.Incomplete = append(d.Newer.Incomplete, r)
+		}
+	}
+	return d
+}
+
 func TestJSON_IsWhatTheSchemaSays(t *testing.T) {
 	t.Parallel()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
@@ -173,7 +195,7 @@ func TestJSON_IsWhatTheSchemaSays(t *testing.T) {
 	}
 	demo := example()
 	demo.Demo = true
-	for name, d := range map[string]Data{"differences": example(), "clean": cleanExample(), "demo": demo, "hostile": hostile()} {
+	for name, d := range map[string]Data{"differences": example(), "overtaken": overtaken(example(), 2), "clean": cleanExample(), "demo": demo, "hostile": hostile()} {
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(rendered(t, func(w *strings.Builder) error { return JSON(w, d) })))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -22,7 +22,10 @@ type verdict struct {
 	Details  []string
 }
 
-func (g *gathered) verdict(d Data) verdict {
+func (g *gathered) verdict(d Data) verdict { return g.own(d).after(d, g) }
+
+// own is what the run itself says.
+func (g *gathered) own(d Data) verdict {
 	found, off := g.differences()
 	said := differencesText(found, off)
 	missing := unread(d.Run)
