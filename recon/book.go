@@ -98,13 +98,13 @@ type RunBook interface {
 	Runs(ctx context.Context, below RunID, limit int) ([]Run, error)
 	// Run reads one; credit.ErrNotFound where there is none.
 	Run(ctx context.Context, id RunID) (Run, error)
-	// RunOfDay is the newest complete run whose days hold the day, else the newest incomplete one; credit.ErrNotFound without either.
-	RunOfDay(ctx context.Context, d Day) (Run, error)
+	// RunOfDay is the newest complete run whose days hold the day of the zone, else the newest incomplete one; credit.ErrNotFound without either.
+	RunOfDay(ctx context.Context, zone string, d Day) (Run, error)
 	// Findings lists a run's items in their order, after a position (from 0). next is 0 at the end.
 	Findings(ctx context.Context, id RunID, after, limit int) (items []Item, next int, err error)
-	// LastCompleteDay is the last business day that a complete run of the schedule has reached without a gap; empty before the first. FinishRun
-	// moves it when the run is complete and begins no later than the day after it.
-	LastCompleteDay(ctx context.Context) (Day, error)
+	// Reached is how far complete runs reach without a gap; zero before the first. FinishRun moves it when the run is complete and begins no
+	// later than where it ends.
+	Reached(ctx context.Context) (Reached, error)
 	// DiscrepancyTask tells the newest task of a discrepancy; ok is false where it never had one.
 	DiscrepancyTask(ctx context.Context, k Key) (t credit.Task, ok bool, err error)
 }

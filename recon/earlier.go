@@ -96,7 +96,7 @@ type before struct {
 // earlierRuns finds what a run is laid beside: the complete run whose days end the day before, and the newest signed one of no later days.
 func (r *Runner) earlierRuns(ctx context.Context, run Run) ([]*before, error) {
 	var out []*before
-	prev, err := r.Book.RunOfDay(ctx, run.First.Prev())
+	prev, err := r.Book.RunOfDay(ctx, run.Zone, run.First.Prev())
 	switch {
 	case errors.Is(err, credit.ErrNotFound):
 	case err != nil:
@@ -126,7 +126,7 @@ func (r *Runner) newestSigned(ctx context.Context, run Run) (out Run, err error)
 			return out, err
 		}
 		for _, old := range page {
-			if below = old.ID; old.SignOff != nil && old.Last <= run.Last && old.Last > out.Last {
+			if below = old.ID; old.SignOff != nil && !old.Until.After(run.Until) && old.Until.After(out.Until) {
 				out = old
 			}
 		}

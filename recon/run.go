@@ -82,6 +82,20 @@ type Run struct {
 	Purged   bool      `json:"purged,omitempty"` // its items were removed, since newer complete runs cover its days
 }
 
+// Reached is the last business day that complete runs have reached without a gap. Until is what counts: the date is one of its zone, and the
+// configuration may name another zone since.
+type Reached struct {
+	Day   Day       `json:"day"`
+	Zone  string    `json:"zone"`  // IANA name
+	Until time.Time `json:"until"` // UTC; the end of the day
+}
+
+// IsZero tells that no run was complete yet.
+func (r Reached) IsZero() bool { return r.Day == "" }
+
+// Reached is where the run's days end.
+func (r Run) Reached() Reached { return Reached{r.Last, r.Zone, r.Until.UTC()} }
+
 // Reasons lists why a run is not complete, one sentence a source.
 func (r Run) Reasons() []string {
 	var out []string

@@ -225,11 +225,11 @@ func (r *Runner) Watch(ctx context.Context, since time.Time) error {
 func (r *Runner) Due(ctx context.Context, after time.Duration) (first, last Day, ok bool, err error) {
 	now := r.Now()
 	last = LastComplete(now.Add(-after), r.Zone)
-	done, err := r.Book.LastCompleteDay(ctx)
+	done, err := r.Book.Reached(ctx)
 	if err != nil {
 		return "", "", false, err
 	}
-	if first = done.Next(); done == "" {
+	if first = DayOf(done.Until, r.Zone); done.IsZero() {
 		first = DayOf(later(r.Since, now.Add(-r.Lookback)), r.Zone)
 	}
 	return first, last, first <= last, nil

@@ -18,7 +18,7 @@ func (db *DB) NewerRuns(ctx context.Context, r recon.Run) (out recon.Newer, err 
 	err = db.read(ctx, func(tx *bolt.Tx) error {
 		complete, incomplete := map[recon.RunID]bool{}, map[recon.RunID]bool{}
 		for day := range r.First.Through(r.Last) {
-			if err := newerOfDay(tx, day, r.ID, complete, incomplete); err != nil {
+			if err := newerOfDay(tx, r.Zone, day, r.ID, complete, incomplete); err != nil {
 				return err
 			}
 		}
@@ -35,9 +35,9 @@ func (db *DB) NewerRuns(ctx context.Context, r recon.Run) (out recon.Newer, err 
 }
 
 // newerOfDay goes from the newest run of a day down to its newest complete one, or to the run after which it looks.
-func newerOfDay(tx *bolt.Tx, d recon.Day, after recon.RunID, complete, incomplete map[recon.RunID]bool) error {
-	return down(tx, runDays.bucket, dayTextKey(d), 0, func(number []byte) (bool, error) {
-		covers, err := runDays.must(tx, append(dayTextKey(d), number...))
+func newerOfDay(tx *bolt.Tx, zone string, d recon.Day, after recon.RunID, complete, incomplete map[recon.RunID]bool) error {
+	return down(tx, runDays.bucket, dayTextKey(zone, d), 0, func(number []byte) (bool, error) {
+		covers, err := runDays.must(tx, append(dayTextKey(zone, d), number...))
 		switch {
 		case err != nil:
 			return false, err

@@ -44,8 +44,9 @@ func TestNewerRuns_AreThoseThatNoCompleteOneStandsFor(t *testing.T) {
 	}{
 		{a, "complete [3] incomplete [9 8 7] of [9 8 7 6 5]"},
 		{f, "complete [] incomplete [] of []"},
-		{recon.Run{ID: 2, First: "2026-05-04", Last: "2026-05-04"}, "complete [3] incomplete [] of []"},
-		{recon.Run{ID: 4, First: "2026-05-06", Last: "2026-05-06"}, "complete [] incomplete [5] of [5]"},
+		{recon.Run{ID: 2, Zone: "UTC", First: "2026-05-04", Last: "2026-05-04"}, "complete [3] incomplete [] of []"},
+		{recon.Run{ID: 4, Zone: "UTC", First: "2026-05-06", Last: "2026-05-06"}, "complete [] incomplete [5] of [5]"},
+		{recon.Run{ID: 1, Zone: "Asia/Tokyo", First: "2026-05-03", Last: "2026-05-05"}, "complete [] incomplete [] of []"}, // days of another zone
 	} {
 		n, err := db.NewerRuns(t.Context(), c.of)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // reconRecord is how far complete runs have come.
 type reconRecord struct {
-	LastComplete recon.Day `json:"last_complete"`
+	Reached recon.Reached `json:"reached"`
 }
 
 // CreditsAfter implements [recon.RunBook]. Limit 0 is 100; a page has 2,000 rows at most.
@@ -141,7 +141,7 @@ func (db *DB) FinishRun(ctx context.Context, r recon.Run) error {
 		}
 		complete := r.State == recon.RunComplete
 		for day := range r.First.Through(r.Last) {
-			if err := runDays.stage(w, nil, runDay{day, r.ID, complete}); err != nil {
+			if err := runDays.stage(w, nil, runDay{r.Zone, day, r.ID, complete}); err != nil {
 				return err
 			}
 		}
@@ -156,27 +156,34 @@ func (db *DB) FinishRun(ctx context.Context, r recon.Run) error {
 	return nil
 }
 
-// stageComplete moves the last complete day over every day that is now reached without a gap.
+// stageComplete moves what complete runs have reached over every day that now follows without a gap.
 func stageComplete(w *writer, r recon.Run) error {
-	last, err := lastComplete(w.tx)
+	last, err := reached(w.tx)
 	if err != nil {
 		return err
 	}
-	if last != "" && r.First > last.Next() {
+	if !last.IsZero() && r.From.After(last.Until) {
 		return nil
 	}
-	now := max(last, r.Last)
+	now := last
+	if r.Until.After(last.Until) {
+		now = r.Reached()
+	}
 	for {
-		_, complete, err := runOfDay(w.tx, now.Next())
+		id, complete, err := runOfDay(w.tx, now.Zone, now.Day.Next())
 		if err != nil {
 			return err
 		}
 		if !complete {
 			break
 		}
-		now = now.Next()
+		next, err := finishedRun(w.tx, id)
+		if err != nil {
+			return err
+		}
+		now = next.Run.Reached()
 	}
-	if now == last {
+	if now.Until.Equal(last.Until) {
 		return nil
 	}
 	payload, err := encode(reconRecord{now})
@@ -186,19 +193,19 @@ func stageComplete(w *writer, r recon.Run) error {
 	return w.put(bucketMeta, metaRecon, seal(bucketMeta, metaRecon, payload))
 }
 
-func lastComplete(tx *bolt.Tx) (recon.Day, error) {
+func reached(tx *bolt.Tx) (recon.Reached, error) {
 	if tx.Bucket([]byte(bucketMeta)).Get(metaRecon) == nil {
-		return "", nil
+		return recon.Reached{}, nil
 	}
 	var r reconRecord
 	err := readMeta(tx, metaRecon, &r)
-	return r.LastComplete, err
+	return r.Reached, err
 }
 
-// runOfDay finds the newest complete run of a day, else the newest incomplete one; 0 where there is none.
-func runOfDay(tx *bolt.Tx, d recon.Day) (id recon.RunID, complete bool, err error) {
-	err = down(tx, runDays.bucket, dayTextKey(d), 0, func(number []byte) (bool, error) {
-		covers, err := runDays.must(tx, append(dayTextKey(d), number...))
+// runOfDay finds the newest complete run of a zone's day, else the newest incomplete one; 0 where there is none.
+func runOfDay(tx *bolt.Tx, zone string, d recon.Day) (id recon.RunID, complete bool, err error) {
+	err = down(tx, runDays.bucket, dayTextKey(zone, d), 0, func(number []byte) (bool, error) {
+		covers, err := runDays.must(tx, append(dayTextKey(zone, d), number...))
 		if err != nil {
 			return false, err
 		}
@@ -306,7 +313,7 @@ func neededRun(tx *bolt.Tx, r keptRun) (bool, error) {
 		return true, nil
 	}
 	for day := range r.Run.First.Through(r.Run.Last) {
-		id, complete, err := runOfDay(tx, day)
+		id, complete, err := runOfDay(tx, r.Run.Zone, day)
 		if err != nil || !complete || id <= r.Run.ID {
 			return true, err
 		}

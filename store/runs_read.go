@@ -46,9 +46,9 @@ func (db *DB) Run(ctx context.Context, id recon.RunID) (out recon.Run, err error
 }
 
 // RunOfDay implements [recon.RunBook].
-func (db *DB) RunOfDay(ctx context.Context, d recon.Day) (out recon.Run, err error) {
+func (db *DB) RunOfDay(ctx context.Context, zone string, d recon.Day) (out recon.Run, err error) {
 	err = db.read(ctx, func(tx *bolt.Tx) error {
-		id, _, err := runOfDay(tx, d)
+		id, _, err := runOfDay(tx, zone, d)
 		if err != nil {
 			return err
 		}
@@ -101,16 +101,16 @@ func (db *DB) Findings(ctx context.Context, id recon.RunID, after, limit int) (i
 	return items, next, nil
 }
 
-// LastCompleteDay implements [recon.RunBook].
-func (db *DB) LastCompleteDay(ctx context.Context) (d recon.Day, err error) {
+// Reached implements [recon.RunBook].
+func (db *DB) Reached(ctx context.Context) (out recon.Reached, err error) {
 	err = db.read(ctx, func(tx *bolt.Tx) error {
-		d, err = lastComplete(tx)
+		out, err = reached(tx)
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("read the last complete day: %w", err)
+		return recon.Reached{}, fmt.Errorf("read how far complete runs reach: %w", err)
 	}
-	return d, nil
+	return out, nil
 }
 
 // DiscrepancyTask implements [recon.RunBook].

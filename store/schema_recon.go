@@ -141,17 +141,18 @@ var (
 	}
 )
 
-// runDay says that a finished run covers a business day.
+// runDay says that a finished run covers a business day of a zone: the same date in another zone is another day.
 type runDay struct {
+	Zone     string      `json:"zone"`
 	Day      recon.Day   `json:"day"`
 	Run      recon.RunID `json:"run"`
 	Complete bool        `json:"complete"`
 }
 
-// runDays: day, run -> whether it was complete.
+// runDays: zone, day, run -> whether it was complete.
 var runDays = &table[runDay]{
 	bucket: "run days",
-	key:    func(d runDay) []byte { return key(dayTextKey(d.Day)).number(uint64(d.Run)) },
+	key:    func(d runDay) []byte { return key(dayTextKey(d.Zone, d.Day)).number(uint64(d.Run)) },
 }
 
 // finding is an item of a run.
@@ -209,7 +210,7 @@ func movementKey(l recon.Line) []byte {
 	return append(paymentKey(l.Provider.Kind, l.Provider.Account, l.Payment), sum[:16]...)
 }
 
-func dayTextKey(d recon.Day) []byte { return key(nil).text(string(d)) }
+func dayTextKey(zone string, d recon.Day) []byte { return key(nil).text(zone).text(string(d)) }
 
 func discrepancyKey(k recon.Key) []byte { return key(nil).text(string(k.Class)).text(k.Entity) }
 

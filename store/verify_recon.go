@@ -21,7 +21,7 @@ func (v *verifier) verifyRecon() error {
 		v.checkStanding,
 		func() error {
 			return v.snapshot("reconciliation", func(tx *bolt.Tx) error {
-				if _, err := lastComplete(tx); err != nil {
+				if _, err := reached(tx); err != nil {
 					v.fault(bucketMeta, metaRecon, err)
 				}
 				return nil
@@ -147,7 +147,7 @@ func (v *verifier) crossRun(tx *bolt.Tx, r keptRun) error {
 		v.find("bucket %q: run %d saved %d findings, there are %d", runs.bucket, r.Run.ID, r.Saved, n)
 	}
 	for day := range r.Run.First.Through(r.Run.Last) {
-		d, err := runDays.get(tx, runDays.key(runDay{Day: day, Run: r.Run.ID}))
+		d, err := runDays.get(tx, runDays.key(runDay{Zone: r.Run.Zone, Day: day, Run: r.Run.ID}))
 		if err != nil {
 			return nil
 		}
@@ -166,8 +166,8 @@ func (v *verifier) crossRunDay(tx *bolt.Tx, d runDay) error {
 	if err != nil {
 		return nil //nolint:nilerr // the runs' own walk names it
 	}
-	if r == nil || !r.Finished || d.Day < r.Run.First || d.Day > r.Run.Last {
-		v.find("bucket %q: %s is listed for run %d, which does not cover it", runDays.bucket, d.Day, d.Run)
+	if r == nil || !r.Finished || d.Zone != r.Run.Zone || d.Day < r.Run.First || d.Day > r.Run.Last {
+		v.find("bucket %q: %s (%s) is listed for run %d, which does not cover it", runDays.bucket, d.Day, d.Zone, d.Run)
 	}
 	return nil
 }

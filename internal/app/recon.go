@@ -181,9 +181,12 @@ func (a *App) dealAsker(label string) func() (func(context.Context, uint64) (cre
 // Standing implements admin.Reconciliation.
 func (r *reconciliation) Standing(ctx context.Context) (admin.ReconStanding, error) {
 	out := admin.ReconStanding{Since: r.runner.Since, Zone: r.runner.Zone.String()}
-	var err error
-	if out.Through, err = r.app.store.LastCompleteDay(ctx); err != nil {
+	done, err := r.app.store.Reached(ctx)
+	if err != nil {
 		return out, err
+	}
+	if !done.IsZero() {
+		out.Through, out.Zone = done.Day, done.Zone
 	}
 	runs, err := r.app.store.Runs(ctx, 0, 1)
 	if err != nil || len(runs) == 0 {
@@ -380,7 +383,7 @@ func (r *reconciliation) newestOfItsDays(ctx context.Context, id recon.RunID) (r
 	if err != nil {
 		return recon.Run{}, err
 	}
-	newest, err := r.app.store.RunOfDay(ctx, run.Last)
+	newest, err := r.app.store.RunOfDay(ctx, run.Zone, run.Last)
 	if err == nil && newest.ID > id && newest.State == recon.RunComplete && newest.First <= run.First {
 		return recon.Run{}, credit.Refuse("superseded", "run %d has compared these business days since, with lists that may be newer; read and sign that one", newest.ID)
 	}

@@ -72,7 +72,7 @@ func (r *reconciliation) wished(ctx context.Context, wish admin.ReportWish) (rec
 		}
 		return run, err
 	case wish.Day != "":
-		run, err := r.app.store.RunOfDay(ctx, wish.Day)
+		run, err := r.app.store.RunOfDay(ctx, r.runner.Zone.String(), wish.Day)
 		if errors.Is(err, credit.ErrNotFound) {
 			err = fmt.Errorf("no run has compared the business day %s; make one with `creditonce recon run --day %s`: %w", wish.Day, wish.Day, credit.ErrNotFound)
 		}

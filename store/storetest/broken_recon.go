@@ -88,7 +88,9 @@ func (b Broken) Runs(context.Context, recon.RunID, int) ([]recon.Run, error) { r
 func (b Broken) Run(context.Context, recon.RunID) (recon.Run, error) { return recon.Run{}, b.Err }
 
 // RunOfDay implements Backend.
-func (b Broken) RunOfDay(context.Context, recon.Day) (recon.Run, error) { return recon.Run{}, b.Err }
+func (b Broken) RunOfDay(context.Context, string, recon.Day) (recon.Run, error) {
+	return recon.Run{}, b.Err
+}
 
 // Findings implements Backend.
 func (b Broken) Findings(context.Context, recon.RunID, int, int) ([]recon.Item, int, error) {
@@ -98,8 +100,8 @@ func (b Broken) Findings(context.Context, recon.RunID, int, int) ([]recon.Item, 
 // PurgeRuns implements Backend.
 func (b Broken) PurgeRuns(context.Context, recon.RunID) (int, error) { return 0, b.Err }
 
-// LastCompleteDay implements Backend.
-func (b Broken) LastCompleteDay(context.Context) (recon.Day, error) { return "", b.Err }
+// Reached implements Backend.
+func (b Broken) Reached(context.Context) (recon.Reached, error) { return recon.Reached{}, b.Err }
 
 // DiscrepancyTask implements Backend.
 func (b Broken) DiscrepancyTask(context.Context, recon.Key) (credit.Task, bool, error) {

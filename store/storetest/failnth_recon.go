@@ -117,8 +117,8 @@ func (f *failing) Run(ctx context.Context, id recon.RunID) (recon.Run, error) {
 }
 
 // RunOfDay implements Backend.
-func (f *failing) RunOfDay(ctx context.Context, d recon.Day) (recon.Run, error) {
-	return call(f, func() (recon.Run, error) { return f.b.RunOfDay(ctx, d) })
+func (f *failing) RunOfDay(ctx context.Context, zone string, d recon.Day) (recon.Run, error) {
+	return call(f, func() (recon.Run, error) { return f.b.RunOfDay(ctx, zone, d) })
 }
 
 // Findings implements Backend.
@@ -135,9 +135,9 @@ func (f *failing) PurgeRuns(ctx context.Context, below recon.RunID) (int, error)
 	return call(f, func() (int, error) { return f.b.PurgeRuns(ctx, below) })
 }
 
-// LastCompleteDay implements Backend.
-func (f *failing) LastCompleteDay(ctx context.Context) (recon.Day, error) {
-	return call(f, func() (recon.Day, error) { return f.b.LastCompleteDay(ctx) })
+// Reached implements Backend.
+func (f *failing) Reached(ctx context.Context) (recon.Reached, error) {
+	return call(f, func() (recon.Reached, error) { return f.b.Reached(ctx) })
 }
 
 // DiscrepancyTask implements Backend.

@@ -107,7 +107,7 @@ func dayHasItsNewestCompleteRun(w *World) {
 	ctx := w.T.Context()
 	of := func(d recon.Day, want recon.RunID) {
 		w.T.Helper()
-		r, err := w.B.RunOfDay(ctx, d)
+		r, err := w.B.RunOfDay(ctx, "UTC", d)
 		switch {
 		case want == 0 && !errors.Is(err, credit.ErrNotFound):
 			w.T.Errorf("%s has run %d, %v", d, r.ID, err)
@@ -129,12 +129,13 @@ func dayHasItsNewestCompleteRun(w *World) {
 	}
 }
 
-// lastCompleteDayLeavesNoGap: only a complete run that follows moves it, and a gap that is closed moves it over what was done beyond.
-func lastCompleteDayLeavesNoGap(w *World) {
+// reachLeavesNoGap: only a complete run that follows moves it, and a gap that is closed moves it over what was done beyond.
+func reachLeavesNoGap(w *World) {
 	want := func(d recon.Day) {
 		w.T.Helper()
-		if got, err := w.B.LastCompleteDay(w.T.Context()); err != nil || got != d {
-			w.T.Errorf("the last complete day is %q, %v, want %q", got, err, d)
+		_, until := d.Bounds(time.UTC)
+		if got, err := w.B.Reached(w.T.Context()); err != nil || got.Day != d || d != "" && (got.Zone != "UTC" || !got.Until.Equal(until)) {
+			w.T.Errorf("complete runs reach %+v, %v, want %q", got, err, d)
 		}
 	}
 	want("")
@@ -152,6 +153,39 @@ func lastCompleteDayLeavesNoGap(w *World) {
 	want("2026-03-02")
 	w.end(w.run("2026-03-02", "2026-03-05"))
 	want("2026-03-05")
+}
+
+// daysHaveTheirZone: a date of another zone is another day, and what complete runs have reached is a moment.
+func daysHaveTheirZone(w *World) {
+	ctx := w.T.Context()
+	in := func(zone string, first, last recon.Day) recon.Run {
+		loc, err := time.LoadLocation(zone)
+		w.Must(err)
+		r := w.run(first, last)
+		r.Zone = zone
+		r.From, _ = first.Bounds(loc)
+		_, r.Until = last.Bounds(loc)
+		return r
+	}
+	const east, west = "Pacific/Kiritimati", "Pacific/Pago_Pago"
+	utc := w.end(w.run("2026-11-29", "2026-11-30"))
+	kiritimati := w.end(in(east, "2026-11-30", "2026-11-30"))
+	for zone, want := range map[string]recon.RunID{"UTC": utc.ID, east: kiritimati.ID, west: 0} {
+		r, err := w.B.RunOfDay(ctx, zone, "2026-11-30")
+		if r.ID != want || (want == 0) != errors.Is(err, credit.ErrNotFound) {
+			w.T.Errorf("2026-11-30 of %s has run %d, %v, want %d", zone, r.ID, err, want)
+		}
+	}
+	reaches := func(want recon.Run) {
+		w.T.Helper()
+		if got, err := w.B.Reached(ctx); err != nil || got.Day != want.Last || got.Zone != want.Zone || !got.Until.Equal(want.Until) {
+			w.T.Errorf("complete runs reach %+v, %v, want %s of %s", got, err, want.Last, want.Zone)
+		}
+	}
+	reaches(utc) // Kiritimati's day ended ten hours after UTC's had begun
+	reaches(w.end(in(west, "2026-11-30", "2026-11-30")))
+	w.end(in(west, "2026-12-02", "2026-12-02"))
+	reaches(w.end(in(east, "2026-12-01", "2026-12-02"))) // from before the end of the first to the beginning of the other: the gap stays
 }
 
 // sign signs a run's report off, with the line in the audit log that belongs to it.

@@ -162,7 +162,7 @@ var promises = []promise{
 	on("LinesPageOverWhatCounts", linesPageOverWhatCounts),
 	on("RunsAppearWhole", runsAppearWhole),
 	on("DayHasItsNewestCompleteRun", dayHasItsNewestCompleteRun),
-	on("LastCompleteDayLeavesNoGap", lastCompleteDayLeavesNoGap),
+	on("ReachLeavesNoGap", reachLeavesNoGap), on("DaysHaveTheirZone", daysHaveTheirZone),
 	on("CompleteRunsAreSignedOnce", completeRunsAreSignedOnce),
 	on("PurgedRunsKeepTheirHead", purgedRunsKeepTheirHead),
 	on("DifferenceHasOneTaskForLife", differenceHasOneTaskForLife),
