@@ -40,8 +40,14 @@ type next struct {
 
 // witness is the file at path. It belongs to the committer's goroutine once the store is open.
 type witness struct {
-	path string
-	last *testimony // as this process read or wrote it last; nil: there was none
+	path  string
+	last  *testimony // as this process read or wrote it last; nil: there was none
+	tried *testimony // a later one whose write failed: the file may have it all the same; nil: none has
+}
+
+// is tells that both are one testimony.
+func (t *testimony) is(other *testimony) bool {
+	return t != nil && other != nil && t.Turn == other.Turn && t.Sum == other.Sum
 }
 
 // WitnessError says that the witness cannot be read, or is another store's.
@@ -101,18 +107,22 @@ func (w *witness) write(t testimony) error {
 	if err != nil {
 		return err
 	}
-	if now != nil && (w.last == nil || now.Turn != w.last.Turn || now.Sum != w.last.Sum) {
+	if w.tried.is(now) {
+		w.last = w.tried
+	}
+	if now != nil && !w.last.is(now) {
 		return &strangerError{fmt.Sprintf("the witness %s is not as this process left it: another instance uses it, or this machine was set back to an earlier moment", w.path)}
 	}
 	t.Form, t.Turn = witnessMark, 1
 	if w.last != nil {
 		t.Turn = w.last.Turn + 1
 	}
+	t.Sum = t.sum()
 	if err := writeSlot(w.path, t); err != nil {
+		w.tried = &t
 		return fmt.Errorf("write the witness: %w", err)
 	}
-	t.Sum = t.sum()
-	w.last = &t
+	w.last, w.tried = &t, nil
 	return nil
 }
 
