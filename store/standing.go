@@ -79,7 +79,7 @@ func (db *DB) stand(g *Guard) error {
 		seen, broken = readWitness(g.Witness)
 		db.committer.witness = &witness{path: g.Witness, last: seen}
 	}
-	return db.committer.do(context.Background(), &operation{run: func(w *writer) error {
+	err := db.committer.do(context.Background(), &operation{run: func(w *writer) error {
 		s, err := readSettings(w.tx)
 		if err != nil {
 			return err
@@ -96,6 +96,10 @@ func (db *DB) stand(g *Guard) error {
 		db.standing.weigh(s, g, seen, broken)
 		return db.stageStanding(w, s, g, seen)
 	}})
+	if mute := db.committer.mute.Load(); mute != nil && err != nil { // a store of now: whoever starts it is there to mend this
+		return &WitnessError{g.Witness, fmt.Sprintf("cannot be made (%v): see to its disk and the rights of its folder, or name another path (store.witness)", *mute)}
+	}
+	return err
 }
 
 // weigh is the table of design §12.

@@ -234,3 +234,16 @@ func TestWitness_NoClaimWhileItCannotBeWritten(t *testing.T) {
 	h.w.Work(6)
 	h.w.InState(row.ID, credit.Done)
 }
+
+// A new store whose witness cannot be made says which file and what to do, not that it is busy.
+func TestWitness_ThatCannotBeMadeIsNamed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	if err := os.Symlink(filepath.Join(t.TempDir(), "a disk that is not there", "folder"), filepath.Dir(h.guard.Witness)); err != nil {
+		t.Fatal(err)
+	}
+	var refused *store.WitnessError
+	if err := h.try(); !errors.As(err, &refused) || errors.Is(err, credit.ErrBusy) || !strings.Contains(err.Error(), "cannot be made") || !strings.Contains(err.Error(), "store.witness") {
+		t.Errorf("error %v", err)
+	}
+}
