@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -95,6 +96,7 @@ func (c *committer) enqueue(op *operation) error {
 // a test's FailNow does), the store stops as after a commit error, and nobody waits for ever.
 func (c *committer) loop() {
 	ownThread()
+	debug.SetPanicOnFault(true) // a page that leads out of the file is an error of the operation, or of the commit
 	var batch []*operation
 	left := true
 	defer close(c.ended)
@@ -266,6 +268,11 @@ func (c *committer) confirm(batch []*operation) {
 // beforeCommit sees that the file is still the one at the path, and puts on the witness what the batch claims. A witness that
 // cannot be written undoes the batch: poison is an operation that claims, and the others run again without it.
 func (c *committer) beforeCommit(tx *bolt.Tx, batch []*operation, wrote bool) (poison int, err error) {
+	defer func() {
+		if p := recover(); p != nil { // over a page that cannot be read
+			poison, err = -1, panicError(p)
+		}
+	}()
 	if wrote && c.unmoved != nil {
 		if err := c.unmoved(); err != nil {
 			return -1, err

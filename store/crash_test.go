@@ -27,6 +27,13 @@ func TestMain(m *testing.M) {
 	if spec := os.Getenv(restoreEnv); spec != "" {
 		restoreAndDie(spec)
 	}
+	if dir := os.Getenv(damageEnv); dir != "" {
+		if err := damageUnderService(dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

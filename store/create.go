@@ -11,6 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"creditonce/credit"
+	"creditonce/store/pages"
 )
 
 // SchemaError says that the file is a store of another program version, or none of creditonce.
@@ -64,23 +65,31 @@ func ensure(path string, s credit.Settings) error {
 	return create(path, s)
 }
 
-// whole refuses a file that is shorter than its own head says, as a copy that broke off is: bbolt maps the file, so a
-// missing page would end the process at its first touch, without a word. What is wrong otherwise shows when it is opened.
+// whole refuses a file that is shorter than its own head says, as a copy that broke off is, and one in which not every leaf can be found: bbolt
+// maps the file and trusts its branches, so it would end the process at the first touch of a page that is missing, and a key that cannot be
+// found any more would be taken for a new one. What is wrong otherwise shows when it is read.
 func whole(path string, size int64) (err error) {
 	if size < int64(2*os.Getpagesize()) {
 		return fmt.Errorf("the file is no bbolt database, or is cut off (%d bytes): restore a backup, and keep this file", size)
 	}
-	b, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: boltLockTimeout, ReadOnly: true}) // reads the head alone
+	b, file, err := openOn(path, &bolt.Options{Timeout: boltLockTimeout, ReadOnly: true}) // reads the head alone
 	if err != nil {
 		return nil
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	return b.View(func(tx *bolt.Tx) error {
+	err = b.View(func(tx *bolt.Tx) error {
 		if tx.Size() > size {
 			return fmt.Errorf("the file is cut off (%d of %d bytes are there): restore a backup, and keep this file", size, tx.Size())
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	if r := pagesOf(file, pages.Branches); !r.Clean() {
+		return fmt.Errorf("the file is damaged: %w: restore a backup, and keep this file", foundPages(r.Findings))
+	}
+	return nil
 }
 
 func create(path string, s credit.Settings) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -255,7 +256,8 @@ func (db *DB) write(ctx context.Context, intake bool, fn func(*writer) error) er
 }
 
 // read runs fn in a snapshot. fn copies out and does nothing else. What was read while the store stopped is not
-// passed on: it may show a transaction that never reached the disk.
+// passed on: it may show a transaction that never reached the disk. A page that leads out of the file, or that the disk cannot read, is an
+// error of this one read: it must not end the process that takes the webhooks.
 func (db *DB) read(ctx context.Context, fn func(*bolt.Tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -263,6 +265,7 @@ func (db *DB) read(ctx context.Context, fn func(*bolt.Tx) error) (err error) {
 	if err := db.committer.stopError(); err != nil {
 		return err
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("read: %w", panicError(p))

@@ -12,6 +12,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"creditonce/credit"
+	"creditonce/store/pages"
 )
 
 // SchemaVersion is the layout that this program writes, and into which an older store is read or raised.
@@ -140,9 +141,8 @@ func openFile(path string, walk bool) (b *bolt.DB, file *os.File, schema int, er
 		return nil, nil, 0, fmt.Errorf("open it for reading: %w", err)
 	}
 	if walk {
-		w := pageWalk{file: file, size: b.Info().PageSize}
-		if w.walk(); len(w.found) > 0 {
-			return nil, nil, 0, errors.Join(foundPages(w.found), b.Close())
+		if r := pagesOf(file, pages.Whole); !r.Clean() {
+			return nil, nil, 0, errors.Join(foundPages(r.Findings), b.Close())
 		}
 	}
 	schema, err = schemaOf(b)
@@ -167,8 +167,8 @@ func raisedCopy(b *bolt.DB, file *os.File, schema int) (copied *bolt.DB, on *os.
 			return nil, nil, err
 		}
 	}
-	if pages, _ := pageFindings(b, file); len(pages) > 0 {
-		return nil, nil, foundPages(pages)
+	if found, _ := pageFindings(b, file); len(found) > 0 {
+		return nil, nil, foundPages(found)
 	}
 	if copied, on, err = nameless(b, dir); err != nil {
 		return nil, nil, fmt.Errorf("copy the file of schema version %d to read it: %w", schema, err)
@@ -181,14 +181,6 @@ func raisedCopy(b *bolt.DB, file *os.File, schema int) (copied *bolt.DB, on *os.
 		return nil, nil, errors.Join(&FoundError{Report{Findings: []string{text}}}, copied.Close())
 	}
 	return copied, on, nil
-}
-
-func foundPages(pages []string) error {
-	var r Report
-	for _, p := range pages {
-		r.Findings = append(r.Findings, "pages: "+p)
-	}
-	return &FoundError{r}
 }
 
 // spareDamage passes over a damaged record.
