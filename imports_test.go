@@ -17,7 +17,7 @@ import (
 var importTable = map[string][]string{
 	".":            {"internal/cli"},
 	"internal/cli": {"internal/admin", "internal/app", "internal/bench", "internal/config", "internal/demo", "mt5/fakemt5", "webhook/fakepsp"},
-	"internal/app": {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk", "internal/invariant", "internal/proof/faultpoints", "internal/psp/paypal", "internal/psp/stripe",
+	"internal/app": {"credit", "store", "webhook", "webhook/standard", "webhook/stripe", "mt5", "mt5/probe", "internal/admin", "internal/alert", "internal/api", "internal/config", "internal/desk", "internal/invariant", "internal/proof/faultpoints", "internal/psp/ask", "internal/psp/paypal", "internal/psp/stripe",
 		"recon", "recon/adyen", "recon/checkout", "recon/dlocal", "recon/mapped", "recon/paypal", "recon/report", "recon/stripe"},
 	"internal/bench": {"credit", "recon", "store", "internal/app", "mt5/fakemt5", "webhook/fakepsp"},
 	// a program of its own, for the comparison; no package of the product imports it
@@ -35,8 +35,9 @@ var importTable = map[string][]string{
 	"webhook/standard":      {"webhook", "credit"},
 	"webhook/stripe":        {"webhook", "credit", "internal/psp/stripe"},
 	"webhook/fakepsp":       {},
-	"internal/psp/stripe":   {},
-	"internal/psp/paypal":   {},
+	"internal/psp/ask":      {},
+	"internal/psp/stripe":   {"internal/psp/ask"},
+	"internal/psp/paypal":   {"internal/psp/ask"},
 	"recon/stripe":          {"recon", "credit", "internal/psp/stripe"},
 	"recon/dlocal":          {"recon", "credit"},
 	"recon/checkout":        {"recon", "credit"},
@@ -77,7 +78,7 @@ var technologies = map[string][]string{
 }
 
 // standardOnly are the packages that import the standard library and nothing else.
-var standardOnly = []string{"credit", "webhook/fakepsp", "mt5/fakemt5", "internal/psp/stripe", "internal/psp/paypal", "store/pages"}
+var standardOnly = []string{"credit", "webhook/fakepsp", "mt5/fakemt5", "internal/psp/ask", "internal/psp/stripe", "internal/psp/paypal", "store/pages"}
 
 func TestImportsFollowTheTable(t *testing.T) {
 	t.Parallel()

@@ -2,13 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"creditonce/credit"
 	"creditonce/internal/config"
+	"creditonce/internal/psp/ask"
 	psp "creditonce/internal/psp/stripe"
 	"creditonce/webhook"
 	"creditonce/webhook/stripe"
@@ -64,21 +64,21 @@ func (l *stripeList) Pull(ctx context.Context, from, to time.Time, take func(cre
 
 // explained says in the domain's words what a fault of the list means, and what a person can do.
 func (l *stripeList) explained(err error) error {
-	var f *psp.Fault
-	if !errors.As(err, &f) {
+	f := ask.FaultOf(err)
+	if f == nil {
 		return err
 	}
 	option := "providers." + l.point.Name + ".api_key"
 	switch f.Reason {
 	case psp.Expired:
 		return fmt.Errorf("%w: %w", credit.ErrExpired, err)
-	case psp.Denied:
+	case ask.Denied:
 		return &credit.PullRefusal{Err: err, Next: "make a restricted key with the right to read Events, and those that they are about (PaymentIntents, Checkout " +
 			"Sessions, Charges and Refunds, Disputes), in Stripe's dashboard under API keys; put it where " + option + " says, and start the service again"}
-	case psp.Foreign:
+	case ask.Foreign:
 		return &credit.PullRefusal{Err: err, Next: "put a key of the account and environment that the configuration names where " + option +
 			" says, and start the service again; nothing of the other account was taken in"}
-	case psp.Limited, psp.Unavailable, psp.Odd, psp.TooLarge, psp.Refused:
+	case ask.Limited, ask.Unavailable, ask.Odd, ask.TooLarge, ask.Refused:
 	}
 	return err
 }

@@ -2,15 +2,13 @@ package paypal
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 // PayPal's own addresses (developer.paypal.com/api/rest/requests).
@@ -50,9 +48,8 @@ type Config struct {
 
 // Client reads one account's transactions. It is safe for concurrent use.
 type Client struct {
-	cfg  Config
-	base *url.URL
-	http *http.Client
+	cfg Config
+	api *ask.Client
 
 	mu    sync.Mutex
 	token token
@@ -60,7 +57,7 @@ type Client struct {
 
 // New returns a client, or an error that says what of the configuration cannot be.
 func New(cfg Config) (*Client, error) {
-	base, err := CheckURL(cfg.URL)
+	base, err := ask.Address(cfg.URL, "secret")
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("make paypal client: %w", err)
@@ -68,41 +65,13 @@ func New(cfg Config) (*Client, error) {
 		return nil, errors.New("make paypal client: the client id is not one")
 	case cfg.Secret == nil || cfg.Now == nil || cfg.Wait == nil || cfg.Spread == nil:
 		return nil, errors.New("make paypal client: secret, clock, wait and spread are required")
-	case !isLoopback(base.Hostname()) && cfg.Live == strings.Contains(base.Hostname(), ".sandbox."):
+	case !ask.Loopback(base) && cfg.Live == strings.Contains(base.Hostname(), ".sandbox."):
 		return nil, errors.New("make paypal client: the address of the API belongs to the other environment")
 	}
-	return &Client{cfg: cfg, base: base, http: &http.Client{
-		Timeout: requestTime,
-		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment, // a proxy sees a TLS tunnel, never the secret
-			TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: requestTime,
-			MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
-		},
-		// A redirect would carry the token to wherever it points.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
-}
-
-// CheckURL reads the address of an API: https with a host and nothing behind it, or http on a loopback IP address.
-func CheckURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
-		return nil, errors.New("the address of the API is not https://HOST")
-	case u.Scheme == "https":
-	case u.Scheme == "http" && isLoopback(u.Hostname()):
-	default:
-		return nil, errors.New("the address of the API is not https: the secret would travel in the clear")
-	}
-	u.Path = ""
-	return u, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return &Client{cfg: cfg, api: ask.New(ask.Config{
+		Provider: us, Base: base, Timeout: requestTime, Most: maxAnswer, Now: cfg.Now, Wait: cfg.Wait, Spread: cfg.Spread, Explain: explain,
+	})}, nil
 }
 
 // Close ends idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.api.Close() }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 // searchScope is the right to read transactions (openapi reporting_transactions_v1, security).
@@ -31,7 +33,7 @@ func (c *Client) bearer(ctx context.Context, fresh bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t, err := readToken(a.body, c.cfg.Now())
+	t, err := readToken(a.Body, c.cfg.Now())
 	if err != nil {
 		return "", err
 	}
@@ -41,16 +43,15 @@ func (c *Client) bearer(ctx context.Context, fresh bool) (string, error) {
 
 // readToken reads the answer of the token endpoint (developer.paypal.com/api/rest/authentication).
 func readToken(body []byte, now time.Time) (token, error) {
-	o, err := parseObject(body)
-	r := reader{o: o, err: err}
-	text, kind, scope, lasts := r.text("access_token"), r.text("token_type"), r.text("scope"), r.count("expires_in")
+	r := read(ask.ParseObject(body))
+	text, kind, scope, lasts := r.Text("access_token"), r.Text("token_type"), r.Text("scope"), r.count("expires_in")
 	switch {
-	case r.err != nil:
-		return token{}, odd("the answer to the request for a token is not one")
+	case r.Err != nil:
+		return token{}, us.Odd("the answer to the request for a token is not one")
 	case !strings.EqualFold(kind, "Bearer") || text == "" || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }):
-		return token{}, odd("the token is not one that can be sent")
+		return token{}, us.Odd("the token is not one that can be sent")
 	case !slices.Contains(strings.Fields(scope), searchScope):
-		return token{}, &Fault{Reason: Denied, Problem: "the app lacks the right Transaction Search: switch it on in the app's settings; it takes up to nine hours"}
+		return token{}, us.Fault(ask.Denied, "the app lacks the right Transaction Search: switch it on in the app's settings; it takes up to nine hours")
 	}
 	return token{text, now.Add(time.Duration(lasts) * time.Second)}, nil
 }

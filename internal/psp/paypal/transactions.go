@@ -2,12 +2,13 @@ package paypal
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 const (
@@ -46,14 +47,14 @@ type Transaction struct {
 // nobody wants it.
 //
 // It returns nil only for a whole list: each part of at most 31 days was read on pages that agree about its size, named nothing twice, and was
-// gathered by PayPal after its end (transactions are up to three hours late). Else the error is a *Fault, take's own, or ctx's. A
+// gathered by PayPal after its end (transactions are up to three hours late). Else the error is a *[ask.Fault], take's own, or ctx's. A
 // part is in memory until it is whole: at most 10,000 transactions.
 func (c *Client) Transactions(ctx context.Context, account string, from, until time.Time, page func([]byte), take func(Transaction) error) error {
 	if page == nil {
 		page = func([]byte) {}
 	}
 	if now := c.cfg.Now(); !now.After(until) {
-		return &Fault{Reason: Late, Problem: "the time that is asked for has not ended yet"}
+		return us.Fault(Late, "the time that is asked for has not ended yet")
 	}
 	for from.Before(until) {
 		end := until
@@ -61,7 +62,7 @@ func (c *Client) Transactions(ctx context.Context, account string, from, until t
 			end = last
 		}
 		w, err := c.window(ctx, account, from, end)
-		if f := faultOf(err); f != nil && f.Name == tooManyListed {
+		if f := ask.FaultOf(err); f != nil && f.Code == tooManyListed {
 			if end = from.Add(end.Sub(from) / 2).Truncate(time.Second); !end.After(from) {
 				return f
 			}
@@ -98,17 +99,17 @@ type window struct {
 func (c *Client) window(ctx context.Context, account string, from, until time.Time) (window, error) {
 	for n := 1; ; n++ {
 		w, err := c.reading(ctx, account, from, until)
-		if f := faultOf(err); f == nil || f.Reason != Changed || n == readings {
+		if f := ask.FaultOf(err); f == nil || f.Reason != Changed || n == readings {
 			return w, err
 		}
-		if err := c.cfg.Wait(ctx, firstPause<<n); err != nil {
+		if err := c.cfg.Wait(ctx, ask.FirstPause<<n); err != nil {
 			return window{}, err
 		}
 	}
 }
 
-func changed(what string) *Fault {
-	return &Fault{Reason: Changed, Problem: "the list changed while it was read (" + what + "); pull again later"}
+func changed(what string) *ask.Fault {
+	return us.Fault(Changed, "the list changed while it was read ("+what+"); pull again later")
 }
 
 func (c *Client) reading(ctx context.Context, account string, from, until time.Time) (window, error) {
@@ -125,13 +126,13 @@ func (c *Client) reading(ctx context.Context, account string, from, until time.T
 		if err != nil {
 			return window{}, err
 		}
-		s, err := readSheet(a.body)
+		s, err := readSheet(a.Body)
 		if err != nil {
-			return window{}, odd(err.Error())
+			return window{}, us.Odd(err.Error())
 		}
 		if number == 1 {
 			if first = s; first.items > mostListed {
-				return window{}, &Fault{Reason: TooLarge, Name: tooManyListed, Problem: "more transactions in the time than PayPal lists"}
+				return window{}, &ask.Fault{Provider: us, Reason: ask.TooLarge, Code: tooManyListed, Problem: tooMany}
 			}
 		}
 		if err := c.check(s, first, number, account, until); err != nil {
@@ -143,7 +144,7 @@ func (c *Client) reading(ctx context.Context, account string, from, until time.T
 			}
 			seen[t] = true
 		}
-		w.answers, w.pages = append(w.answers, a.body), append(w.pages, s.transactions)
+		w.answers, w.pages = append(w.answers, a.Body), append(w.pages, s.transactions)
 		if number >= first.pages {
 			break
 		}
@@ -159,17 +160,17 @@ func (c *Client) check(s, first sheet, number int, account string, until time.Ti
 	pages := (s.items + perPage - 1) / perPage
 	switch {
 	case s.account != "" && s.account != account:
-		return &Fault{Reason: Foreign, Problem: "the app reads another account than the configuration names"}
+		return us.Fault(ask.Foreign, "the app reads another account than the configuration names")
 	case s.refreshed.IsZero() && c.cfg.Now().Before(until.Add(delay)):
-		return &Fault{Reason: Late, Problem: "PayPal lists transactions up to three hours late: ask again after " + until.Add(delay).UTC().Format(time.DateTime) + " UTC"}
+		return us.Fault(Late, "PayPal lists transactions up to three hours late: ask again after "+until.Add(delay).UTC().Format(time.DateTime)+" UTC")
 	case !s.refreshed.IsZero() && s.refreshed.Before(until):
-		return &Fault{Reason: Late, Problem: "PayPal has gathered transactions until " + s.refreshed.Format(time.DateTime) + " UTC only: ask again later"}
+		return us.Fault(Late, "PayPal has gathered transactions until "+s.refreshed.Format(time.DateTime)+" UTC only: ask again later")
 	case s.items != first.items || s.pages != first.pages:
 		return changed("PayPal counts another number of transactions")
 	case s.number != number:
-		return odd("a page has another number than the one that was asked for")
+		return us.Odd("a page has another number than the one that was asked for")
 	case s.pages != pages && (s.items > 0 || s.pages > 1):
-		return odd("the number of pages does not fit the number of transactions")
+		return us.Odd("the number of pages does not fit the number of transactions")
 	case len(s.transactions) > perPage, number < pages && len(s.transactions) != perPage:
 		return changed("a page has another length than it must have")
 	}
@@ -186,22 +187,16 @@ type sheet struct {
 }
 
 func readSheet(body []byte) (sheet, error) {
-	o, err := parseObject(body)
-	r := reader{o: o, err: err}
+	r := read(ask.ParseObject(body))
 	s := sheet{number: r.count("page"), pages: r.count("total_pages"), items: r.count("total_items"), account: r.identifier("account_number", false)}
-	if r.o.has("last_refreshed_datetime") {
+	if r.Object.Has("last_refreshed_datetime") {
 		s.refreshed = r.moment("last_refreshed_datetime")
 	}
-	if r.err != nil {
-		return sheet{}, fmt.Errorf("a page of transactions: %w", r.err)
+	if r.Err != nil {
+		return sheet{}, fmt.Errorf("a page of transactions: %w", r.Err)
 	}
-	var elements []json.RawMessage
-	if raw := r.o["transaction_details"]; len(raw) > 0 && raw[0] == '[' {
-		err = json.Unmarshal(raw, &elements)
-	} else if s.items > 0 {
-		err = errors.New("no list")
-	}
-	if err != nil {
+	elements, err := ask.ParseList(r.Object["transaction_details"])
+	if err != nil && s.items > 0 {
 		return sheet{}, errors.New("a page of transactions holds no list of them")
 	}
 	for _, element := range elements {
@@ -215,27 +210,26 @@ func readSheet(body []byte) (sheet, error) {
 }
 
 func readTransaction(raw []byte) (Transaction, error) {
-	outer, err := parseObject(raw)
+	outer, err := ask.ParseObject(raw)
 	if err != nil {
 		return Transaction{}, fmt.Errorf("a transaction is %w", err)
 	}
-	o, err := parseObject(outer["transaction_info"])
-	r := reader{o: o, err: err}
+	r := read(ask.ParseObject(outer["transaction_info"]))
 	t := Transaction{ID: r.identifier("transaction_id", true)}
-	if r.err != nil {
-		return t, fmt.Errorf("a transaction: %w", r.err)
+	if r.Err != nil {
+		return t, fmt.Errorf("a transaction: %w", r.Err)
 	}
 	t.Reference, t.ReferenceType = r.identifier("paypal_reference_id", false), r.identifier("paypal_reference_id_type", false)
 	t.Event, t.Status = r.identifier("transaction_event_code", true), r.identifier("transaction_status", true)
 	t.Initiated, t.Updated = r.moment("transaction_initiation_date"), r.moment("transaction_updated_date")
 	t.Amount = r.money("transaction_amount")
-	if r.o.has("fee_amount") {
+	if r.Object.Has("fee_amount") {
 		t.Fee = r.money("fee_amount")
 	}
-	t.Invoice, t.Custom = r.textIfAny("invoice_id"), r.textIfAny("custom_field")
+	t.Invoice, t.Custom = r.TextIfAny("invoice_id"), r.TextIfAny("custom_field")
 	switch {
-	case r.err != nil:
-		return t, fmt.Errorf("transaction %s: %w", t.ID, r.err)
+	case r.Err != nil:
+		return t, fmt.Errorf("transaction %s: %w", t.ID, r.Err)
 	case len(t.Invoice) > 127 || len(t.Custom) > 127*4:
 		return t, fmt.Errorf("transaction %s: its invoice or custom text is too long", t.ID)
 	}

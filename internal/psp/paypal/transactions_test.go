@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 var april = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
@@ -21,10 +23,10 @@ func (s *stub) list(c *Client, from, until time.Time) (got []Transaction, pages 
 	return got, pages, err
 }
 
-func wantFault(t *testing.T, err error, reason Reason) *Fault {
+func wantFault(t *testing.T, err error, reason ask.Reason) *ask.Fault {
 	t.Helper()
-	var f *Fault
-	if !errors.As(err, &f) || f.Reason != reason {
+	f := ask.FaultOf(err)
+	if f == nil || f.Reason != reason {
 		t.Fatalf("got %v, want a fault %q", err, reason)
 	}
 	for _, hidden := range []string{secret, clientID, "token-", "127.0.0.1", "start_date", "Jane"} {
@@ -100,7 +102,7 @@ func TestTransactions_MoreThanPayPalListsIsHalved(t *testing.T) {
 		s.rows = append(s.rows, row{april, info(fmt.Sprintf("S%d", i), april, "1")})
 	}
 	_, _, err = s.list(c, april, april.Add(time.Hour))
-	_ = wantFault(t, err, TooLarge)
+	_ = wantFault(t, err, ask.TooLarge)
 }
 
 func TestTransactions_ListThatChangesIsReadAgain(t *testing.T) {
@@ -203,9 +205,7 @@ func TestFaults_ThatPassAreRepeated(t *testing.T) {
 		answers []func(http.ResponseWriter)
 		pauses  []time.Duration
 	}{
-		"429":              {many(2, status(429, "RATE_LIMIT_REACHED")), []time.Duration{500 * time.Millisecond, time.Second}},
 		"429, Retry-After": {many(1, status(429, "RATE_LIMIT_REACHED", "Retry-After", "7")), []time.Duration{7 * time.Second}},
-		"503":              {many(3, status(503, "SERVICE_UNAVAILABLE")), []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second}},
 		"cut, second page": {[]func(http.ResponseWriter){nil, cut}, []time.Duration{500 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -230,20 +230,16 @@ func TestFaults_ThatStayEndTheListAndSayWhy(t *testing.T) {
 		answers  []func(http.ResponseWriter)
 		stub     func(*stub)
 		change   func(*Config)
-		reason   Reason
+		reason   ask.Reason
 		searches int
 	}{
-		"429 for ever":    {many(9, status(429, "RATE_LIMIT_REACHED")), nil, nil, Limited, attempts},
-		"429 for an hour": {many(1, status(429, "RATE_LIMIT_REACHED", "Retry-After", "3600")), nil, nil, Limited, 1},
-		"500 for ever":    {many(9, status(500, "INTERNAL_SERVER_ERROR")), nil, nil, Unavailable, attempts},
-		"cut for ever":    {many(9, cut), nil, nil, Unavailable, attempts},
-		"400":             {many(1, status(400, "INVALID_REQUEST")), nil, nil, Refused, 1},
-		"403":             {many(1, status(403, "NOT_AUTHORIZED")), nil, nil, Denied, 1},
-		"302":             {many(1, status(302, "", "Location", "/v1/elsewhere")), nil, nil, Odd, 1},
-		"401 for ever":    {many(9, status(401, "AUTHENTICATION_FAILURE")), nil, nil, Denied, 2},
-		"wrong secret":    {nil, nil, func(c *Config) { c.Secret = func() []byte { return []byte("wrong") } }, Denied, 0},
-		"no right":        {nil, func(s *stub) { s.scope = "openid" }, nil, Denied, 0},
-		"another account": {nil, func(s *stub) { s.account = "ANOTHER" }, nil, Foreign, 1},
+		"500 for ever":    {many(9, status(500, "INTERNAL_SERVER_ERROR")), nil, nil, ask.Unavailable, ask.Attempts},
+		"400":             {many(1, status(400, "INVALID_REQUEST")), nil, nil, ask.Refused, 1},
+		"403":             {many(1, status(403, "NOT_AUTHORIZED")), nil, nil, ask.Denied, 1},
+		"401 for ever":    {many(9, status(401, "AUTHENTICATION_FAILURE")), nil, nil, ask.Denied, 2},
+		"wrong secret":    {nil, nil, func(c *Config) { c.Secret = func() []byte { return []byte("wrong") } }, ask.Denied, 0},
+		"no right":        {nil, func(s *stub) { s.scope = "openid" }, nil, ask.Denied, 0},
+		"another account": {nil, func(s *stub) { s.account = "ANOTHER" }, nil, ask.Foreign, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -262,6 +258,37 @@ func TestFaults_ThatStayEndTheListAndSayWhy(t *testing.T) {
 			_ = wantFault(t, err, c.reason)
 			if len(got) > 0 || pages > 0 || len(s.asked) != c.searches {
 				t.Errorf("%d transactions on %d pages after %d searches, want none after %d", len(got), pages, len(s.asked), c.searches)
+			}
+		})
+	}
+}
+
+func TestFaults_SayWhatPayPalSaysOfThem(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status       int
+		header, body string
+		want         string
+	}{
+		"name and debug id": {400, "90957fca61718", `{"name":"INVALID_REQUEST","message":"for Jane"}`, "paypal: the API does not accept the request (HTTP 400, INVALID_REQUEST, debug id 90957fca61718)"},
+		"OAuth's own":       {401, "", `{"error":"invalid_client","error_description":"for Jane"}`, "paypal: the app's id, secret or token is not valid (HTTP 401, invalid_client)"},
+		"right lacks":       {403, "", `{"name":"NOT_AUTHORIZED"}`, "paypal: the app lacks the right Transaction Search; PayPal needs up to nine hours after it was switched on (HTTP 403, NOT_AUTHORIZED)"},
+		"name not in form":  {400, "a b", `{"name":"Jane Doe"}`, "paypal: the API does not accept the request (HTTP 400)"},
+		"too many":          {400, "", `{"name":"RESULTSET_TOO_LARGE"}`, "paypal: more transactions in the time than PayPal lists (HTTP 400, RESULTSET_TOO_LARGE)"},
+		"too many, and 500": {500, "", `{"name":"RESULTSET_TOO_LARGE"}`, "paypal: the API does not work now (HTTP 500, RESULTSET_TOO_LARGE)"},
+		"no JSON":           {500, "", `<html>Jane</html>`, "paypal: the API does not work now (HTTP 500)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStub(t)
+			s.answers = many(9, func(w http.ResponseWriter) {
+				w.Header().Set("Paypal-Debug-Id", c.header)
+				w.WriteHeader(c.status)
+				_, _ = w.Write([]byte(c.body))
+			})
+			client, _ := s.client()
+			if _, err := client.get(t.Context(), "/v1/reporting/transactions", nil); err == nil || err.Error() != c.want {
+				t.Errorf("%v, want %s", err, c.want)
 			}
 		})
 	}
@@ -341,7 +368,7 @@ func TestAnswers_ThatAreNotAsDocumentedAreNeverWhole(t *testing.T) {
 				}
 				return
 			}
-			if f := faultOf(err); f == nil || f.Reason != Odd && f.Reason != Changed || len(got) > 0 {
+			if f := ask.FaultOf(err); f == nil || f.Reason != ask.Odd && f.Reason != Changed || len(got) > 0 {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

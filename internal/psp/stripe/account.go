@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+
+	"creditonce/internal/psp/ask"
 )
 
 // named finds the account in Stripe's refusal of a restricted key: "... for this endpoint on account 'acct_...'"
@@ -19,18 +21,18 @@ func (c *Client) prove(ctx context.Context) error {
 	}
 	a, err := c.get(ctx, "/v1/account", nil)
 	var id string
-	fault := faultOf(err)
+	fault := ask.FaultOf(err)
 	switch {
 	case err == nil:
-		o, bad := parseObject(a.body)
+		o, bad := ask.ParseObject(a.Body)
 		if bad == nil {
-			id, bad = o.text("id")
+			id, bad = o.Text("id")
 		}
 		if bad != nil {
-			return odd("the account of the API key cannot be read")
+			return us.Odd("the account of the API key cannot be read")
 		}
 	case fault != nil && fault.Status == http.StatusForbidden:
-		found := named.FindStringSubmatch(a.message())
+		found := named.FindStringSubmatch(message(a))
 		if found == nil {
 			return nil
 		}
@@ -39,7 +41,7 @@ func (c *Client) prove(ctx context.Context) error {
 		return err
 	}
 	if id != c.cfg.Account {
-		return &Fault{Reason: Foreign, Problem: "the API key belongs to another account than the configuration names"}
+		return us.Fault(ask.Foreign, "the API key belongs to another account than the configuration names")
 	}
 	c.proven.Store(true)
 	return nil

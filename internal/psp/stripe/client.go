@@ -2,15 +2,12 @@ package stripe
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 const (
@@ -57,14 +54,13 @@ type Config struct {
 // Client lists what one merchant account has: events, payouts, balance transactions. It is safe for concurrent use.
 type Client struct {
 	cfg    Config
-	base   *url.URL
-	http   *http.Client
+	api    *ask.Client
 	proven atomic.Bool // the key was seen to belong to the account
 }
 
 // New returns a client, or an error that says what of the configuration cannot be.
 func New(cfg Config) (*Client, error) {
-	base, err := CheckURL(cfg.URL)
+	base, err := ask.Address(cfg.URL, "key")
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("make stripe client: %w", err)
@@ -73,38 +69,10 @@ func New(cfg Config) (*Client, error) {
 	case len(cfg.Types) > MostTypes:
 		return nil, fmt.Errorf("make stripe client: %d types of event, and a list takes at most %d", len(cfg.Types), MostTypes)
 	}
-	return &Client{cfg: cfg, base: base, http: &http.Client{
-		Timeout: requestTime,
-		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment, // a proxy sees a TLS tunnel, never the key
-			TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: requestTime,
-			MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
-		},
-		// A redirect would carry the key to wherever it points.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
-}
-
-// CheckURL reads the address of an API: https with a host and nothing behind it, or http on a loopback IP address.
-func CheckURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
-		return nil, errors.New("the address of the API is not https://HOST")
-	case u.Scheme == "https":
-	case u.Scheme == "http" && isLoopback(u.Hostname()):
-	default:
-		return nil, errors.New("the address of the API is not https: the key would travel in the clear")
-	}
-	u.Path = ""
-	return u, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return &Client{cfg: cfg, api: ask.New(ask.Config{
+		Provider: us, Base: base, Timeout: requestTime, Most: maxPage, Now: cfg.Now, Wait: cfg.Wait, Spread: cfg.Spread, Explain: explain,
+	})}, nil
 }
 
 // Close ends idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.api.Close() }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 // Event is one event of the list. Raw are its bytes as the list gave them, valid for as long as the caller keeps them.
@@ -27,12 +29,12 @@ type Listing struct {
 
 // Events hands take every event that was created from from to to, both ends included, newest first, an event perhaps twice.
 // It returns nil only when the list has ended: everything that Stripe lists of the window was handed over. Otherwise the
-// error is a *Fault, take's own, or ctx's. It holds one page at a time. Where a part of the window is older than Kept it lists
-// the rest and returns a *Fault with the reason Expired.
+// error is a *[ask.Fault], take's own, or ctx's. It holds one page at a time. Where a part of the window is older than Kept it lists
+// the rest and returns a *[ask.Fault] with the reason Expired.
 func (c *Client) Events(ctx context.Context, from, to time.Time, take func(Event) error) (Listing, error) {
 	got := Listing{Until: to}
 	if len(c.cfg.Types) == 0 {
-		return got, &Fault{Reason: Refused, Problem: "this client was made to list no events"} // without types Stripe would list them all
+		return got, us.Fault(ask.Refused, "this client was made to list no events") // without types Stripe would list them all
 	}
 	if err := c.prove(ctx); err != nil {
 		return got, err
@@ -49,10 +51,10 @@ func (c *Client) Events(ctx context.Context, from, to time.Time, take func(Event
 		if err != nil {
 			return got, err
 		}
-		if at, err := http.ParseTime(a.header.Get("Date")); got.Pages == 0 && err == nil && at.Before(got.Until) {
+		if at, err := http.ParseTime(a.Header.Get("Date")); got.Pages == 0 && err == nil && at.Before(got.Until) {
 			got.Until = at.UTC()
 		}
-		page, err := c.readPage(a.body)
+		page, err := c.readPage(a.Body)
 		if err != nil {
 			return got, err
 		}
@@ -73,8 +75,8 @@ func (c *Client) Events(ctx context.Context, from, to time.Time, take func(Event
 		query.Set("starting_after", after)
 	}
 	if expired {
-		return got, &Fault{Reason: Expired, Problem: fmt.Sprintf("events of before %s UTC are listed no more: Stripe keeps them for %d days",
-			oldest.UTC().Format(time.DateTime), int(Kept.Hours()/24))}
+		return got, us.Fault(Expired, fmt.Sprintf("events of before %s UTC are listed no more: Stripe keeps them for %d days",
+			oldest.UTC().Format(time.DateTime), int(Kept.Hours()/24)))
 	}
 	return got, nil
 }
@@ -97,11 +99,11 @@ type walk struct {
 
 func (w *walk) next(p page) (string, error) {
 	if len(p.events) == 0 {
-		return "", odd("a page is empty and says that more follow")
+		return "", us.Odd("a page is empty and says that more follow")
 	}
 	last := p.events[len(p.events)-1]
 	if w.seen[last.ID] || last.Created.After(w.newest) {
-		return "", odd("the list of events does not get on: a page ends where an earlier one did, or later")
+		return "", us.Odd("the list of events does not get on: a page ends where an earlier one did, or later")
 	}
 	w.seen[last.ID], w.newest = true, last.Created
 	return last.ID, nil
@@ -117,20 +119,20 @@ var idForm = regexp.MustCompile(`^evt_[A-Za-z0-9_]{1,250}$`)
 
 func (c *Client) readPage(body []byte) (page, error) {
 	var p page
-	list, err := parseObject(body)
+	list, err := ask.ParseObject(body)
 	if err != nil {
-		return p, odd("the list of events is " + err.Error())
+		return p, us.Odd("the list of events is " + err.Error())
 	}
-	kind, err := list.text("object")
+	kind, err := list.Text("object")
 	if err != nil || kind != "list" {
-		return p, odd("the answer is no list")
+		return p, us.Odd("the answer is no list")
 	}
-	if p.more, err = list.flag("has_more"); err != nil {
-		return p, odd("the list of events does not say whether more follow")
+	if p.more, err = list.Flag("has_more"); err != nil {
+		return p, us.Odd("the list of events does not say whether more follow")
 	}
-	elements, err := parseList(list["data"])
+	elements, err := ask.ParseList(list["data"])
 	if err != nil {
-		return p, odd("the list of events holds no list")
+		return p, us.Odd("the list of events holds no list")
 	}
 	for _, raw := range elements {
 		e, err := c.readEvent(raw)
@@ -145,24 +147,24 @@ func (c *Client) readPage(body []byte) (page, error) {
 // readEvent reads no more of an event than the list needs; what it means is the webhook's reader to say.
 func (c *Client) readEvent(raw []byte) (Event, error) {
 	e := Event{Raw: raw}
-	o, err := parseObject(raw)
+	o, err := ask.ParseObject(raw)
 	if err != nil {
-		return e, odd("an event of the list is " + err.Error())
+		return e, us.Odd("an event of the list is " + err.Error())
 	}
-	if e.ID, err = o.text("id"); err != nil || !idForm.MatchString(e.ID) {
-		return e, odd("an event of the list has no id")
+	if e.ID, err = o.Text("id"); err != nil || !idForm.MatchString(e.ID) {
+		return e, us.Odd("an event of the list has no id")
 	}
-	if e.Created, err = o.second("created"); err != nil {
-		return e, odd("event " + e.ID + ": " + err.Error())
+	if e.Created, err = second(o, "created"); err != nil {
+		return e, us.Odd("event " + e.ID + ": " + err.Error())
 	}
-	live, err := o.flag("livemode")
+	live, err := o.Flag("livemode")
 	switch {
 	case err != nil:
-		return e, odd("event " + e.ID + ": " + err.Error())
+		return e, us.Odd("event " + e.ID + ": " + err.Error())
 	case live != c.cfg.Live:
-		return e, &Fault{Reason: Foreign, Problem: "the API key lists events of the other environment: " + environment(live)}
+		return e, us.Fault(ask.Foreign, "the API key lists events of the other environment: "+environment(live))
 	case len(raw) > maxEvent:
-		return e, &Fault{Reason: TooLarge, Problem: fmt.Sprintf("event %s is longer than %d bytes", e.ID, maxEvent)}
+		return e, us.Fault(ask.TooLarge, fmt.Sprintf("event %s is longer than %d bytes", e.ID, maxEvent))
 	}
 	return e, nil
 }

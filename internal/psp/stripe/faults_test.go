@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"creditonce/internal/psp/ask"
 	"creditonce/webhook/fakepsp"
 )
 
@@ -18,9 +20,7 @@ func TestFaults_ThatPassAreRepeated(t *testing.T) {
 		faults fakepsp.APIFaults
 		pauses []time.Duration
 	}{
-		"429":                  {fakepsp.APIFaults{Limit: 2}, []time.Duration{500 * time.Millisecond, time.Second}},
 		"429 with Retry-After": {fakepsp.APIFaults{Limit: 1, RetryAfter: 7}, []time.Duration{7 * time.Second}},
-		"500":                  {fakepsp.APIFaults{Fail: 3}, []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second}},
 		"half an answer":       {fakepsp.APIFaults{Cut: 1}, []time.Duration{500 * time.Millisecond}},
 	}
 	for name, c := range cases {
@@ -45,17 +45,15 @@ func TestFaults_ThatStayEndTheListAndSayWhy(t *testing.T) {
 	cases := map[string]struct {
 		faults   fakepsp.APIFaults
 		change   func(*Config)
-		reason   Reason
+		reason   ask.Reason
 		requests int
 	}{
-		"429 for ever":        {fakepsp.APIFaults{Limit: 100}, nil, Limited, attempts},
-		"429 for an hour":     {fakepsp.APIFaults{Limit: 1, RetryAfter: 3600}, nil, Limited, 1},
-		"500 for ever":        {fakepsp.APIFaults{Fail: 100}, nil, Unavailable, attempts},
-		"key revoked":         {fakepsp.APIFaults{Revoked: true}, nil, Denied, 1},
-		"key of another":      {fakepsp.APIFaults{}, func(c *Config) { c.Account = "acct_another" }, Foreign, 1},
-		"no right, another":   {fakepsp.APIFaults{NoAccount: true, Shown: "acct_another"}, nil, Foreign, 1},
-		"other environment":   {fakepsp.APIFaults{}, func(c *Config) { c.Live = true }, Foreign, 2},
-		"wrong key from here": {fakepsp.APIFaults{}, func(c *Config) { c.Key = func() []byte { return []byte("sk_test_wrong") } }, Denied, 1},
+		"500 for ever":        {fakepsp.APIFaults{Fail: 100}, nil, ask.Unavailable, ask.Attempts},
+		"key revoked":         {fakepsp.APIFaults{Revoked: true}, nil, ask.Denied, 1},
+		"key of another":      {fakepsp.APIFaults{}, func(c *Config) { c.Account = "acct_another" }, ask.Foreign, 1},
+		"no right, another":   {fakepsp.APIFaults{NoAccount: true, Shown: "acct_another"}, nil, ask.Foreign, 1},
+		"other environment":   {fakepsp.APIFaults{}, func(c *Config) { c.Live = true }, ask.Foreign, 2},
+		"wrong key from here": {fakepsp.APIFaults{}, func(c *Config) { c.Key = func() []byte { return []byte("sk_test_wrong") } }, ask.Denied, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -99,11 +97,28 @@ func TestFaults_RestrictedKeyThatMayNotAskForItsAccount_IsProvenByTheRefusal(t *
 	}
 }
 
+// asking is a client of a server that answers by handler.
+func asking(t *testing.T, handler http.HandlerFunc) *Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	w := &world{t: t, now: start}
+	c, err := New(Config{
+		URL: server.URL, Key: func() []byte { return []byte(apiKey) }, Account: account, Types: []string{"payment_intent.succeeded"},
+		Now: w.clock, Wait: w.wait, Spread: func() float64 { return 0.5 },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
 // at is a client of a server that answers lists with text.
 func at(t *testing.T, answers ...string) (*Client, *[]*http.Request) {
 	t.Helper()
 	var seen []*http.Request
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	return asking(t, func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/account" {
 			_, _ = io.WriteString(rw, `{"id": "`+account+`", "object": "account"}`)
 			return
@@ -115,18 +130,7 @@ func at(t *testing.T, answers ...string) (*Client, *[]*http.Request) {
 			return
 		}
 		_, _ = io.WriteString(rw, text)
-	}))
-	t.Cleanup(server.Close)
-	w := &world{t: t, now: start}
-	c, err := New(Config{
-		URL: server.URL, Key: func() []byte { return []byte(apiKey) }, Account: account, Types: []string{"payment_intent.succeeded"},
-		Now: w.clock, Wait: w.wait, Spread: func() float64 { return 0.5 },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c, &seen
+	}), &seen
 }
 
 func event(id string, created time.Time) string {
@@ -142,26 +146,26 @@ func TestAnswers_ThatAreNotAsDocumentedAreNeverComplete(t *testing.T) {
 	one, two := event("evt_1", start.Add(-time.Minute)), event("evt_2", start.Add(-2*time.Minute))
 	cases := map[string]struct {
 		answers []string
-		reason  Reason
+		reason  ask.Reason
 	}{
-		"no JSON":                {[]string{"<html>"}, Odd},
-		"data after it":          {[]string{list(false, one) + "x"}, Odd},
-		"no list":                {[]string{`{"object":"event"}`}, Odd},
-		"no has_more":            {[]string{`{"object":"list","data":[]}`}, Odd},
-		"has_more twice":         {[]string{`{"object":"list","data":[],"has_more":true,"has_more":false}`}, Odd},
-		"HAS_MORE":               {[]string{`{"object":"list","data":[],"HAS_MORE":false}`}, Odd},
-		"data is an object":      {[]string{`{"object":"list","data":{},"has_more":false}`}, Odd},
-		"data is null":           {[]string{`{"object":"list","data":null,"has_more":false}`}, Odd},
-		"an event without id":    {[]string{list(false, `{"created":1,"livemode":false}`)}, Odd},
-		"an id that is a path":   {[]string{list(false, strings.Replace(one, "evt_1", "evt_1/../x", 1))}, Odd},
-		"livemode missing":       {[]string{list(false, `{"id":"evt_1","created":1}`)}, Odd},
-		"a float for a time":     {[]string{list(false, `{"id":"evt_1","created":1.5,"livemode":false}`)}, Odd},
-		"an empty page and more": {[]string{list(true)}, Odd},
-		"the same page for ever": {[]string{list(true, one)}, Odd},
-		"two pages in a circle":  {[]string{list(true, one), list(true, two), list(true, one)}, Odd},
-		"a younger page":         {[]string{list(true, two), list(true, one)}, Odd},
-		"a redirect":             {[]string{"moved:/v1/events?elsewhere"}, Odd},
-		"a large event":          {[]string{list(false, strings.Replace(one, `"object"`, `"x":"`+strings.Repeat("y", maxEvent)+`","object"`, 1))}, TooLarge},
+		"no JSON":                {[]string{"<html>"}, ask.Odd},
+		"data after it":          {[]string{list(false, one) + "x"}, ask.Odd},
+		"no list":                {[]string{`{"object":"event"}`}, ask.Odd},
+		"no has_more":            {[]string{`{"object":"list","data":[]}`}, ask.Odd},
+		"has_more twice":         {[]string{`{"object":"list","data":[],"has_more":true,"has_more":false}`}, ask.Odd},
+		"HAS_MORE":               {[]string{`{"object":"list","data":[],"HAS_MORE":false}`}, ask.Odd},
+		"data is an object":      {[]string{`{"object":"list","data":{},"has_more":false}`}, ask.Odd},
+		"data is null":           {[]string{`{"object":"list","data":null,"has_more":false}`}, ask.Odd},
+		"an event without id":    {[]string{list(false, `{"created":1,"livemode":false}`)}, ask.Odd},
+		"an id that is a path":   {[]string{list(false, strings.Replace(one, "evt_1", "evt_1/../x", 1))}, ask.Odd},
+		"livemode missing":       {[]string{list(false, `{"id":"evt_1","created":1}`)}, ask.Odd},
+		"a float for a time":     {[]string{list(false, `{"id":"evt_1","created":1.5,"livemode":false}`)}, ask.Odd},
+		"an empty page and more": {[]string{list(true)}, ask.Odd},
+		"the same page for ever": {[]string{list(true, one)}, ask.Odd},
+		"two pages in a circle":  {[]string{list(true, one), list(true, two), list(true, one)}, ask.Odd},
+		"a younger page":         {[]string{list(true, two), list(true, one)}, ask.Odd},
+		"a redirect":             {[]string{"moved:/v1/events?elsewhere"}, ask.Odd},
+		"a large event":          {[]string{list(false, strings.Replace(one, `"object"`, `"x":"`+strings.Repeat("y", maxEvent)+`","object"`, 1))}, ask.TooLarge},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -194,17 +198,54 @@ func TestRequest_CarriesTheKeyInOneHeaderAndThePinnedVersion(t *testing.T) {
 
 func TestNew_RefusesAnAddressThatWouldShowTheKey(t *testing.T) {
 	t.Parallel()
-	for _, good := range []string{BaseURL, BaseURL + "/", "http://127.0.0.1:9", "http://[::1]:9"} {
-		if _, err := CheckURL(good); err != nil {
-			t.Errorf("%s: %v", good, err)
-		}
+	cfg := Config{
+		URL: BaseURL, Key: func() []byte { return []byte(apiKey) }, Account: account, Now: time.Now,
+		Wait: func(context.Context, time.Duration) error { return nil }, Spread: func() float64 { return 0 },
 	}
-	for _, bad := range []string{
-		"", "api.stripe.com", "http://api.stripe.com", "http://localhost:9", "http://10.0.0.1", "ftp://127.0.0.1", "https://",
-		"https://u:p@api.stripe.com", "https://api.stripe.com/v1", "https://api.stripe.com?x=1", "https://api.stripe.com#x",
+	if _, err := New(cfg); err != nil {
+		t.Errorf("Stripe's own address: %v", err)
+	}
+	cfg.URL = "http://api.stripe.com"
+	if _, err := New(cfg); err == nil || !strings.Contains(err.Error(), "make stripe client: the address of the API is not https: the key would travel in the clear") {
+		t.Errorf("its address without TLS: %v", err)
+	}
+}
+
+func TestFaults_SayWhatStripeSaysOfThem(t *testing.T) {
+	t.Parallel()
+	const refusal = `{"error":{"message":"Expired API Key provided: rk_test_51","type":"invalid_request_error","code":"api_key_expired"}}`
+	for name, c := range map[string]struct {
+		status   int
+		header   string // "name: value"
+		body     string
+		want     string
+		requests int
+	}{
+		"key expired":         {401, "Request-Id: req_1aB", refusal, "stripe: the API key is not valid: wrong, expired or revoked (HTTP 401, api_key_expired, request req_1aB)", 1},
+		"no code, a type":     {400, "", `{"error":{"type":"invalid_request_error"}}`, "stripe: the API does not accept the request (HTTP 400, invalid_request_error)", 1},
+		"right lacks":         {403, "", `{"error":{"code":"more_permissions_required_for_application"}}`, "stripe: the API key lacks a right that this needs (HTTP 403, more_permissions_required_for_application)", 1},
+		"code not in form":    {400, "Request-Id: req_1/../x", `{"error":{"code":"rk_test_51 is wrong","type":"Key!"}}`, "stripe: the API does not accept the request (HTTP 400)", 1},
+		"no JSON":             {500, "", `<html>rk_test_51</html>`, "stripe: the API does not work now (HTTP 500)", ask.Attempts},
+		"not to be repeated":  {500, "Stripe-Should-Retry: false", `{}`, "stripe: the API does not work now (HTTP 500)", 1},
+		"to be repeated":      {500, "Stripe-Should-Retry: true", `{}`, "stripe: the API does not work now (HTTP 500)", ask.Attempts},
+		"true for a refusal":  {400, "Stripe-Should-Retry: true", `{}`, "stripe: the API does not accept the request (HTTP 400)", 1},
+		"limit, not repeated": {429, "Stripe-Should-Retry: false", `{}`, "stripe: too many requests (HTTP 429)", 1},
 	} {
-		if _, err := CheckURL(bad); err == nil {
-			t.Errorf("%s is taken", bad)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requests := 0
+			client := asking(t, func(w http.ResponseWriter, _ *http.Request) {
+				requests++
+				if header, value, some := strings.Cut(c.header, ": "); some {
+					w.Header().Set(header, value)
+				}
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			})
+			_, err := client.get(t.Context(), "/v1/events", nil)
+			if err == nil || err.Error() != c.want || requests != c.requests {
+				t.Errorf("%v after %d requests, want %s after %d", err, requests, c.want, c.requests)
+			}
+		})
 	}
 }

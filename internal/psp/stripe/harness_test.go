@@ -2,12 +2,12 @@ package stripe
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"creditonce/internal/psp/ask"
 	"creditonce/webhook/fakepsp"
 )
 
@@ -125,10 +125,10 @@ func ids(events []Event) map[string]int {
 	return out
 }
 
-func wantFault(t *testing.T, err error, reason Reason) *Fault {
+func wantFault(t *testing.T, err error, reason ask.Reason) *ask.Fault {
 	t.Helper()
-	var f *Fault
-	if !errors.As(err, &f) || f.Reason != reason {
+	f := ask.FaultOf(err)
+	if f == nil || f.Reason != reason {
 		t.Fatalf("got %v, want a fault %q", err, reason)
 	}
 	return f

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 // mostListed bounds one list of payouts or balance transactions: beyond it a shorter window must be asked for.
@@ -24,7 +26,7 @@ type listing struct {
 // entry is one object of a list.
 type entry struct {
 	id string
-	object
+	ask.Object
 }
 
 // each hands take every object of the list, in Stripe's order (newest first), each once. It returns nil only when the list has ended. A
@@ -41,19 +43,19 @@ func (c *Client) each(ctx context.Context, l listing, take func(entry) error) er
 		if err != nil {
 			return err
 		}
-		entries, more, err := l.read(a.body)
+		entries, more, err := l.read(a.Body)
 		if err != nil {
 			return err
 		}
 		if l.page != nil {
-			l.page(a.body)
+			l.page(a.Body)
 		}
 		for _, e := range entries {
 			if seen[e.id] {
-				return odd(l.what + " " + e.id + " is listed twice: the list changed while it was read")
+				return us.Odd(l.what + " " + e.id + " is listed twice: the list changed while it was read")
 			}
 			if seen[e.id] = true; len(seen) > mostListed {
-				return &Fault{Reason: TooLarge, Problem: fmt.Sprintf("a list has more than %d entries: ask for a shorter time", mostListed)}
+				return us.Fault(ask.TooLarge, fmt.Sprintf("a list has more than %d entries: ask for a shorter time", mostListed))
 			}
 			if err := take(e); err != nil {
 				return err
@@ -63,7 +65,7 @@ func (c *Client) each(ctx context.Context, l listing, take func(entry) error) er
 		case !more:
 			return nil
 		case len(entries) == 0:
-			return odd("a page is empty and says that more follow")
+			return us.Odd("a page is empty and says that more follow")
 		}
 		l.query.Set("starting_after", entries[len(entries)-1].id)
 	}
@@ -71,30 +73,30 @@ func (c *Client) each(ctx context.Context, l listing, take func(entry) error) er
 
 // read takes one page apart.
 func (l listing) read(body []byte) ([]entry, bool, error) {
-	page, err := parseObject(body)
+	page, err := ask.ParseObject(body)
 	if err != nil {
-		return nil, false, odd("a list is " + err.Error())
+		return nil, false, us.Odd("a list is " + err.Error())
 	}
-	if kind, err := page.text("object"); err != nil || kind != "list" {
-		return nil, false, odd("the answer is no list")
+	if kind, err := page.Text("object"); err != nil || kind != "list" {
+		return nil, false, us.Odd("the answer is no list")
 	}
-	more, err := page.flag("has_more")
+	more, err := page.Flag("has_more")
 	if err != nil {
-		return nil, false, odd("a list does not say whether more follow")
+		return nil, false, us.Odd("a list does not say whether more follow")
 	}
-	elements, err := parseList(page["data"])
+	elements, err := ask.ParseList(page["data"])
 	if err != nil {
-		return nil, false, odd("a list holds no list")
+		return nil, false, us.Odd("a list holds no list")
 	}
 	entries := make([]entry, 0, len(elements))
 	for _, raw := range elements {
-		o, err := parseObject(raw)
+		o, err := ask.ParseObject(raw)
 		if err != nil {
-			return nil, false, odd(l.what + " of a list is " + err.Error())
+			return nil, false, us.Odd(l.what + " of a list is " + err.Error())
 		}
-		id, err := o.text("id")
+		id, err := o.Text("id")
 		if err != nil || !l.id.MatchString(id) {
-			return nil, false, odd(l.what + " of a list has no id")
+			return nil, false, us.Odd(l.what + " of a list has no id")
 		}
 		entries = append(entries, entry{id, o})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"regexp"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 // The states of a payout (docs.stripe.com/api/payouts/object#payout_object-status). One that is Paid may still become Failed within five
@@ -44,7 +46,7 @@ var (
 
 // Payouts hands take every payout, of any state and kind, that is expected in the bank from from on and before until, newest first, each once.
 // page gets each answer as it came, before its payouts are handed over; nil: nobody wants it. It returns nil only when the list has
-// ended; else the error is a *Fault, take's own, or ctx's.
+// ended; else the error is a *[ask.Fault], take's own, or ctx's.
 func (c *Client) Payouts(ctx context.Context, from, until time.Time, page func([]byte), take func(Payout) error) error {
 	l := listing{path: "/v1/payouts", what: "payout", id: payoutForm, query: between("arrival_date", from, until), page: page}
 	return c.each(ctx, l, func(e entry) error {
@@ -53,7 +55,7 @@ func (c *Client) Payouts(ctx context.Context, from, until time.Time, page func([
 			return err
 		}
 		if p.Arrival.Before(from) || !p.Arrival.Before(until) {
-			return odd("payout " + p.ID + " is listed, and does not belong to the time that was asked for")
+			return us.Odd("payout " + p.ID + " is listed, and does not belong to the time that was asked for")
 		}
 		return take(p)
 	})
@@ -61,21 +63,21 @@ func (c *Client) Payouts(ctx context.Context, from, until time.Time, page func([
 
 func (c *Client) readPayout(e entry) (Payout, error) {
 	p := Payout{ID: e.id}
-	live, err := e.flag("livemode")
+	live, err := e.Flag("livemode")
 	if err == nil && live != c.cfg.Live {
-		return p, &Fault{Reason: Foreign, Problem: "the API key lists payouts of the other environment: " + environment(live)}
+		return p, us.Fault(ask.Foreign, "the API key lists payouts of the other environment: "+environment(live))
 	}
-	r := reader{o: e.object, err: err}
+	r := read(e.Object, err)
 	p.Amount, p.Currency = r.integer("amount"), r.currency("currency")
 	p.Created, p.Arrival = r.second("created"), r.second("arrival_date")
-	p.Automatic, p.Status = r.flag("automatic"), r.text("status")
-	p.List = r.text("reconciliation_status")
-	p.Transaction = r.reference("balance_transaction")
-	if r.err != nil {
-		return p, odd("payout " + p.ID + ": " + r.err.Error())
+	p.Automatic, p.Status = r.Flag("automatic"), r.Text("status")
+	p.List = r.Text("reconciliation_status")
+	p.Transaction = r.TextIfAny("balance_transaction")
+	if r.Err != nil {
+		return p, us.Odd("payout " + p.ID + ": " + r.Err.Error())
 	}
 	if p.Transaction != "" && !transactionForm.MatchString(p.Transaction) {
-		return p, odd("payout " + p.ID + ": its balance transaction has no id")
+		return p, us.Odd("payout " + p.ID + ": its balance transaction has no id")
 	}
 	return p, nil
 }

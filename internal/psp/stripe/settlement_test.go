@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"creditonce/internal/psp/ask"
 	"creditonce/webhook/fakepsp"
 )
 
@@ -163,11 +164,11 @@ func TestLists_FaultsThatStayEndThemAndShowNoSecret(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		faults fakepsp.APIFaults
-		reason Reason
+		reason ask.Reason
 	}{
-		"twice": {fakepsp.APIFaults{Twice: true}, Odd}, "429 for ever": {fakepsp.APIFaults{Limit: 100}, Limited},
-		"500 for ever": {fakepsp.APIFaults{Fail: 100}, Unavailable}, "cut for ever": {fakepsp.APIFaults{Cut: 100}, Unavailable},
-		"revoked": {fakepsp.APIFaults{Revoked: true}, Denied},
+		"twice": {fakepsp.APIFaults{Twice: true}, ask.Odd}, "429 for ever": {fakepsp.APIFaults{Limit: 100}, ask.Limited},
+		"500 for ever": {fakepsp.APIFaults{Fail: 100}, ask.Unavailable}, "cut for ever": {fakepsp.APIFaults{Cut: 100}, ask.Unavailable},
+		"revoked": {fakepsp.APIFaults{Revoked: true}, ask.Denied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,11 +207,11 @@ func TestLists_AnotherKeyOrEnvironmentIsNeverTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.Account = "acct_another" })
 	_, _, err := w.moved("", nil)
-	_ = wantFault(t, err, Foreign)
+	_ = wantFault(t, err, ask.Foreign)
 	w = newWorld(t, func(c *Config) { c.Live = true })
 	w.pay(1)
 	w.settle(fakepsp.SettleRequest{})
-	_ = wantFault(t, w.client.Payouts(t.Context(), start.AddDate(0, 0, -1), start.AddDate(0, 0, 1), nil, func(Payout) error { return nil }), Foreign)
+	_ = wantFault(t, w.client.Payouts(t.Context(), start.AddDate(0, 0, -1), start.AddDate(0, 0, 1), nil, func(Payout) error { return nil }), ask.Foreign)
 }
 
 func TestLists_TakeFails_EndsWithItsError(t *testing.T) {
@@ -227,7 +228,7 @@ func TestEvents_WithoutTypes_AreNotAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.Types = nil })
 	_, _, err := w.list(nil)
-	_ = wantFault(t, err, Refused)
+	_ = wantFault(t, err, ask.Refused)
 }
 
 const goodTransaction = `{"id":"txn_1","object":"balance_transaction","amount":1000,"available_on":1796040000,"created":1796036400,"currency":"usd",` +
@@ -280,7 +281,7 @@ func TestAnswers_OfListsThatAreNotAsDocumentedAreNeverComplete(t *testing.T) {
 				t.Fatal("nothing was replaced")
 			}
 			client, _ := at(t, list(false, bad))
-			_ = wantFault(t, client.Transactions(t.Context(), from, until, nil, func(Transaction) error { return nil }), Odd)
+			_ = wantFault(t, client.Transactions(t.Context(), from, until, nil, func(Transaction) error { return nil }), ask.Odd)
 		})
 	}
 	payouts := map[string][2]string{
@@ -296,7 +297,7 @@ func TestAnswers_OfListsThatAreNotAsDocumentedAreNeverComplete(t *testing.T) {
 				t.Fatal("nothing was replaced")
 			}
 			client, _ := at(t, list(false, bad))
-			_ = wantFault(t, client.Payouts(t.Context(), from, until, nil, func(Payout) error { return nil }), Odd)
+			_ = wantFault(t, client.Payouts(t.Context(), from, until, nil, func(Payout) error { return nil }), ask.Odd)
 		})
 	}
 	for name, answers := range map[string][]string{
@@ -307,7 +308,7 @@ func TestAnswers_OfListsThatAreNotAsDocumentedAreNeverComplete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, _ := at(t, answers...)
-			_ = wantFault(t, client.Transactions(t.Context(), from, until, nil, func(Transaction) error { return nil }), Odd)
+			_ = wantFault(t, client.Transactions(t.Context(), from, until, nil, func(Transaction) error { return nil }), ask.Odd)
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"regexp"
 	"time"
+
+	"creditonce/internal/psp/ask"
 )
 
 // Transaction is one movement of the Stripe balance (docs.stripe.com/api/balance_transactions/object). Amounts are minor units by
@@ -49,7 +51,7 @@ type Source struct {
 // them. Before the payout's List is ListCompleted they may not all be there. page and the errors are as for [Client.Payouts].
 func (c *Client) PayoutTransactions(ctx context.Context, payout string, page func([]byte), take func(Transaction) error) error {
 	if !payoutForm.MatchString(payout) {
-		return odd("the id of a payout does not have the form of one")
+		return us.Odd("the id of a payout does not have the form of one")
 	}
 	return c.transactions(ctx, url.Values{"payout": {payout}}, page, take)
 }
@@ -59,7 +61,7 @@ func (c *Client) PayoutTransactions(ctx context.Context, payout string, page fun
 func (c *Client) Transactions(ctx context.Context, from, until time.Time, page func([]byte), take func(Transaction) error) error {
 	return c.transactions(ctx, between("created", from, until), page, func(t Transaction) error {
 		if t.Created.Before(from) || !t.Created.Before(until) {
-			return odd("balance transaction " + t.ID + " is listed, and does not belong to the time that was asked for")
+			return us.Odd("balance transaction " + t.ID + " is listed, and does not belong to the time that was asked for")
 		}
 		return take(t)
 	})
@@ -71,21 +73,21 @@ func (c *Client) transactions(ctx context.Context, query url.Values, page func([
 	return c.each(ctx, l, func(e entry) error {
 		t, err := readTransaction(e)
 		if err != nil {
-			return odd("balance transaction " + e.id + ": " + err.Error())
+			return us.Odd("balance transaction " + e.id + ": " + err.Error())
 		}
 		return take(t)
 	})
 }
 
 func readTransaction(e entry) (Transaction, error) {
-	r := reader{o: e.object}
+	r := read(e.Object, nil)
 	t := Transaction{
-		ID: e.id, Type: r.text("type"), Category: r.text("reporting_category"), Currency: r.currency("currency"),
+		ID: e.id, Type: r.Text("type"), Category: r.Text("reporting_category"), Currency: r.currency("currency"),
 		Amount: r.integer("amount"), Fee: r.integer("fee"), Net: r.integer("net"),
 		Created: r.second("created"), Available: r.second("available_on"), Rate: r.rate("exchange_rate"),
 	}
-	if r.err != nil {
-		return t, r.err
+	if r.Err != nil {
+		return t, r.Err
 	}
 	if sum := t.Amount - t.Fee; sum != t.Net || (t.Fee > 0) != (sum < t.Amount) && t.Fee != 0 {
 		return t, errors.New("net is not amount less fee")
@@ -94,10 +96,10 @@ func readTransaction(e entry) (Transaction, error) {
 		return t, errors.New("reporting_category is not a word")
 	}
 	var err error
-	if t.Fees, err = readFees(r.o["fee_details"]); err != nil {
+	if t.Fees, err = readFees(r.Object["fee_details"]); err != nil {
 		return t, err
 	}
-	t.Source, err = readSource(r.o["source"])
+	t.Source, err = readSource(r.Object["source"])
 	return t, err
 }
 
@@ -107,17 +109,16 @@ var (
 )
 
 func readFees(raw []byte) ([]Fee, error) {
-	elements, err := parseList(raw)
+	elements, err := ask.ParseList(raw)
 	if err != nil {
 		return nil, errors.New("fee_details is not a list")
 	}
 	var fees []Fee
 	for _, element := range elements {
-		o, err := parseObject(element)
-		r := reader{o: o, err: err}
-		fees = append(fees, Fee{Type: r.text("type"), Currency: r.currency("currency"), Amount: r.integer("amount")})
-		if r.err != nil {
-			return nil, errors.New("fee_details: " + r.err.Error())
+		r := read(ask.ParseObject(element))
+		fees = append(fees, Fee{Type: r.Text("type"), Currency: r.currency("currency"), Amount: r.integer("amount")})
+		if r.Err != nil {
+			return nil, errors.New("fee_details: " + r.Err.Error())
 		}
 	}
 	return fees, nil
@@ -125,33 +126,32 @@ func readFees(raw []byte) ([]Fee, error) {
 
 // readSource reads what a transaction is about: null, an id, or the object itself.
 func readSource(raw []byte) (Source, error) {
-	r := reader{o: object{"source": raw}}
+	r := read(ask.Object{"source": raw}, nil)
 	if len(raw) == 0 || raw[0] != '{' {
-		s := Source{ID: r.reference("source")}
-		if r.err == nil && s.ID != "" && !sourceForm.MatchString(s.ID) {
-			r.err = errors.New("the id of its source does not have the form of one")
+		s := Source{ID: r.TextIfAny("source")}
+		if r.Err == nil && s.ID != "" && !sourceForm.MatchString(s.ID) {
+			r.Err = errors.New("the id of its source does not have the form of one")
 		}
-		return s, r.err
+		return s, r.Err
 	}
-	o, err := parseObject(raw)
-	r = reader{o: o, err: err}
-	s := Source{ID: r.text("id"), Object: r.text("object")}
-	if r.err == nil && !sourceForm.MatchString(s.ID) {
-		r.err = errors.New("the id does not have the form of one")
+	r = read(ask.ParseObject(raw))
+	s := Source{ID: r.Text("id"), Object: r.Text("object")}
+	if r.Err == nil && !sourceForm.MatchString(s.ID) {
+		r.Err = errors.New("the id does not have the form of one")
 	}
 	switch s.Object {
 	case "charge":
 		s.Charge, s.Captured = s.ID, r.integer("amount_captured")
 	case "refund", "dispute":
-		s.Charge = r.reference("charge")
+		s.Charge = r.TextIfAny("charge")
 	}
 	switch s.Object {
 	case "charge", "refund", "dispute":
-		s.Intent, s.Amount, s.Currency = r.reference("payment_intent"), r.integer("amount"), r.currency("currency")
+		s.Intent, s.Amount, s.Currency = r.TextIfAny("payment_intent"), r.integer("amount"), r.currency("currency")
 		s.Metadata = r.texts("metadata")
 	}
-	if r.err != nil {
-		return s, errors.New("its source: " + r.err.Error())
+	if r.Err != nil {
+		return s, errors.New("its source: " + r.Err.Error())
 	}
 	for _, id := range []string{s.Intent, s.Charge} {
 		if id != "" && !sourceForm.MatchString(id) {
