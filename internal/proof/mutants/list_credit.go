@@ -7,7 +7,7 @@ const enough = 400
 
 // creditMutants break the protocol of call and look.
 func creditMutants() []mutant {
-	return slices.Concat(callMutants(), lookMutants(), gateMutants())
+	return slices.Concat(callMutants(), lookMutants(), gateMutants(), standstillMutants())
 }
 
 func callMutants() []mutant {
@@ -88,5 +88,14 @@ func gateMutants() []mutant {
 			test("internal/desk", "TestAdopt_WaitsForTheQuarantineAndTheEndOfTheCall"), "FAIL"},
 		{"people_skip_the_second_look", in("credit/people.go", "case mine(row.FirstAbsent):", "case mine(row.FirstAbsent) && ON:\n\t\treturn nil\n\tcase mine(row.FirstAbsent):"),
 			test("internal/desk", "TestClose_NeedsTwoLooksOfThisProcessAMinuteApart"), "FAIL"},
+	}
+}
+
+// standstillMutants break what people hear when nothing is credited.
+func standstillMutants() []mutant {
+	one := test("credit", "TestStandstill_IsOneTaskForAsLongAsItLasts")
+	return []mutant{
+		{"a_standstill_is_not_told", in("credit/standstill.go", "if !e.told && !s.Told &&", "if !ON && !e.told && !s.Told &&"), one, "FAIL"},
+		{"a_standstill_is_over_at_once", in("credit/standstill.go", "case boot-e.gone >= m.Calm:", "case boot-e.gone >= m.Calm || ON:"), one, "FAIL"},
 	}
 }

@@ -17,5 +17,10 @@ func storeMutants() []mutant {
 		{"restore_leaves_permissions", in("credit/restore.go", "c.Grants, c.HandedOver, c.NotSent = 0, false, nil", "if !ON {\n\t\t\t\tc.Grants, c.HandedOver, c.NotSent = 0, false, nil\n\t\t\t}"), test("credit", "TestMoveRow_Table"), "FAIL"},
 		{"restore_moves_nothing", in("credit/restore.go", "if r == nil || d.Row.Restore >= r.Number || ", "if ON || r == nil || d.Row.Restore >= r.Number || "), test("store", "TestH20_RestoreMovesRowsAndKeepsTheOldStore"), "FAIL"},
 		{"release_with_an_open_gap", in("credit/restore.go", "if len(open) > 0 {\n\t\treturn Refuse(\"gap\"", "if len(open) > 0 && !ON {\n\t\treturn Refuse(\"gap\""), test("credit", "TestReleaseMode_AfterARestoreWaitsForQuarantineMovesAndGaps"), "FAIL"},
+		{"a_mute_witness_is_not_told", in("store/refusing.go", "if err := db.committer.mute.Load(); err != nil {", "if err := db.committer.mute.Load(); err != nil && !ON {"),
+			test("internal/app", "TestWitnessThatCannotBeWritten_IsOneTaskAndEndsByItself"), "FAIL"},
+		{"evidence_is_written_over", in("store/refusing.go", "w.testify = s.Doubt == nil", "w.testify = s.Doubt == nil || ON"), test("store", "TestTryWitness_LeavesTheEvidenceOfADoubt"), "FAIL"},
+		{"any_command_raises_the_schema", in("store/migrate.go", "case found < schemaVersion && !o.Raise:", "case found < schemaVersion && !o.Raise && !ON:"), test("store", "TestOpen_RaisesAnOlderSchemaOnlyForWhoSaysSo"), "FAIL"},
+		{"a_reader_may_write", in("store/reading.go", "db.reading, db.found = true, found", "db.reading, db.found = !ON, found"), test("store", "TestOpenReading_ReadsAnOlderSchemaAndChangesNothing"), "FAIL"},
 	}
 }
