@@ -11,14 +11,14 @@ import (
 func (l *Lane) pay(ctx context.Context, d Dossier, ready error) error {
 	l.Observer.Step(ctx, Step{Name: StepSlotHeld, Credit: d.Row.ID})
 	if ready != nil {
-		return l.postpone(ctx, d.Row, "MT5 cannot be reached: "+ready.Error(), nil)
+		return l.postpone(ctx, d.Row, fromMT5("MT5 cannot be reached: "+ready.Error()), nil)
 	}
 	if len(d.Busy) > 0 && !d.Reversed { // cheap look before the look; the claim checks again inside its transaction, and holds what was refunded
 		l.queue.wait(d.Row.Login)
-		return l.postpone(ctx, d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), nil)
+		return l.postpone(ctx, d.Row, behind(d.Busy[0]), nil)
 	}
 	if reason := d.stop(); reason != "" && !d.Reversed { // as with Busy
-		return l.postpone(ctx, d.Row, reason, nil)
+		return l.postpone(ctx, d.Row, stoppedBy(reason), nil)
 	}
 	fresh, look, newest, err := l.prepare(ctx, d)
 	if err != nil || look == nil {
@@ -49,7 +49,7 @@ func (l *Lane) prepare(ctx context.Context, d Dossier) (fresh time.Duration, loo
 			return fresh, ev, s.Newest, nil
 		}
 		if seen != nil && now-begun >= l.Timing.TaskAfter { // one long look alone may be a machine that slept
-			return 0, nil, nil, l.postponeSince(ctx, d.Row, since, "the look takes longer than the account check stays fresh", s.Newest)
+			return 0, nil, nil, l.postponeSince(ctx, d.Row, since, tooSlow(), s.Newest)
 		}
 		seen = &s
 	}
@@ -65,10 +65,10 @@ func (l *Lane) checkAccount(ctx context.Context, row Credit) (bool, error) {
 	case errors.Is(err, ErrNotFound):
 		return false, l.hold(ctx, row.ID, "MT5 says that the login does not exist", nil, nil, HoldUnknownLogin)
 	case err != nil:
-		return false, l.postpone(ctx, row, "the account cannot be read: "+err.Error(), nil)
+		return false, l.postpone(ctx, row, fromMT5("the account cannot be read: "+err.Error()), nil)
 	case st.Login != row.Login:
 		l.Session.Drop("an account answer for another login")
-		return false, l.postpone(ctx, row, "MT5 answered for another login", nil)
+		return false, l.postpone(ctx, row, fromMT5("MT5 answered for another login"), nil)
 	case st.Refusal != "":
 		return false, l.hold(ctx, row.ID, st.Refusal, nil, nil, HoldAccount)
 	case st.Registered.After(row.DepositAt.Add(registeredSlack)):
@@ -97,7 +97,7 @@ func (l *Lane) lookedFirst(ctx context.Context, row Credit, s Sighting, m Match,
 		}
 		return l.hold(ctx, row.ID, m.Reason, ev, m.Deals, reason)
 	case VerdictNoAnswer:
-		return l.postpone(ctx, row, "no complete look: "+m.Reason, nil)
+		return l.postpone(ctx, row, unseen(m.Reason), nil)
 	case VerdictAbsent:
 	}
 	return fmt.Errorf("credit %d: verdict %q after the first look: %w", row.ID, m.Verdict, ErrInvalid)
@@ -121,18 +121,18 @@ func (l *Lane) hold(ctx context.Context, id ID, reason string, look *LookEvidenc
 }
 
 // postpone leaves the row pending for a while; a task once that has lasted.
-func (l *Lane) postpone(ctx context.Context, row Credit, reason string, anchor *Anchor) error {
-	return l.postponeSince(ctx, row, l.schedule(), reason, anchor)
+func (l *Lane) postpone(ctx context.Context, row Credit, why delay, anchor *Anchor) error {
+	return l.postponeSince(ctx, row, l.schedule(), why, anchor)
 }
 
 // postponeSince is postpone for a row that got no further from since on.
-func (l *Lane) postponeSince(ctx context.Context, row Credit, since time.Time, reason string, anchor *Anchor) error {
+func (l *Lane) postponeSince(ctx context.Context, row Credit, since time.Time, why delay, anchor *Anchor) error {
 	now, schedule := l.Clock.Now(), l.schedule()
 	_, err := l.advance(ctx, row.ID, func(d Dossier) (Decision, error) {
 		if d.Row.State != Pending {
 			return Decision{}, fmt.Errorf("credit %d is %q: %w", row.ID, d.Row.State, ErrConflict)
 		}
-		dec := l.postponement(d.Row, reason, since, now, schedule)
+		dec := l.postponement(d.Row, why, since, now, schedule)
 		dec.Anchor = anchor
 		return dec, nil
 	})
@@ -140,23 +140,19 @@ func (l *Lane) postponeSince(ctx context.Context, row Credit, since time.Time, r
 }
 
 // postponement waits longer the longer the row is stuck. It is pure.
-func (l *Lane) postponement(row Credit, reason string, since, now, schedule time.Time) Decision {
+func (l *Lane) postponement(row Credit, why delay, since, now, schedule time.Time) Decision {
 	if !row.StuckSince.IsZero() && row.StuckSince.Before(since) {
 		since = row.StuckSince
 	}
 	stuck := schedule.Sub(since)
 	wait := min(max(l.Timing.Retry, stuck), max(longestRetry, l.Timing.Retry))
-	t := postponed(now, l.actor(), reason, since, schedule.Add(wait))
+	t := postponed(now, l.actor(), why.reason, since, schedule.Add(wait))
 	dec := Decision{Move: &t}
 	if stuck >= l.Timing.TaskAfter {
-		dec.Open = []Task{task(TaskStuck, row, now, "a paid deposit cannot be credited: "+reason,
-			"see that MT5 and the account can be reached; then the row goes on by itself. "+deletedHint)}
+		dec.Open = []Task{task(TaskStuck, row, now, "a paid deposit cannot be credited: "+why.reason, why.next)}
 	}
 	return dec
 }
-
-// deletedHint is for looks that wait for a deal which MT5 showed before: deleted there, it is waited for until people say so.
-const deletedHint = "If it says of a deal that it is not shown, see whether that was deleted at MT5; two people say so with: creditonce deal-gone"
 
 // claimAndCall is the irreversible part. The claim is on disk before a byte leaves; the call's outcome is
 // recorded whatever became of ctx.
@@ -208,7 +204,7 @@ func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence, newest 
 		case d.Settings.Mode != ModeLive:
 			return Decision{}, fmt.Errorf("claim credit %d: the mode is %s: %w", d.Row.ID, d.Settings.Mode, ErrConflict)
 		case d.LowSpace:
-			return l.postponement(d.Row, "the disk is too full to claim", schedule, now, schedule), nil
+			return l.postponement(d.Row, tooFull(), schedule, now, schedule), nil
 		case d.Account == nil || d.Account.Client != d.Row.Client:
 			t := stopped(now, ByWorker, l.actor(), "the login no longer belongs to the deposit's client", nil, HoldOwnership)
 			return Decision{Move: &t}, nil
@@ -216,9 +212,9 @@ func (l *Lane) decideClaim(token string, lease Mark, look *LookEvidence, newest 
 			t := stopped(now, ByWorker, l.actor(), "a refund or dispute of the payment is known", nil, HoldReversal)
 			return Decision{Move: &t}, nil
 		case len(d.Busy) > 0:
-			return l.postponement(d.Row, fmt.Sprintf("credit %d of the same login is not settled", d.Busy[0]), schedule, now, schedule), nil
+			return l.postponement(d.Row, behind(d.Busy[0]), schedule, now, schedule), nil
 		case d.stop() != "":
-			return l.postponement(d.Row, d.stop(), schedule, now, schedule), nil
+			return l.postponement(d.Row, stoppedBy(d.stop()), schedule, now, schedule), nil
 		}
 		hour, why := l.Pace.claim(d.Settings.Hour, d.Row.Amount, schedule)
 		if why != "" {
