@@ -30,11 +30,12 @@ func GoLive(s Settings, p People, cutover time.Time) (Settings, error) {
 	return s, nil
 }
 
-// upwards is the stored precision, never before t: a payment dated between both was seen by the flow before.
+// upwards is the next whole second, never before t: providers date payments, and people read times, by whole seconds, and a
+// payment dated between both was seen by the flow before.
 func upwards(t time.Time) time.Time {
-	cut := instant(t)
+	cut := t.UTC().Truncate(time.Second)
 	if cut.Before(t) {
-		cut = cut.Add(time.Microsecond)
+		cut = cut.Add(time.Second)
 	}
 	return cut
 }

@@ -19,7 +19,7 @@ func TestModes_Table(t *testing.T) {
 		"go live":                 {Settings{Mode: ModeObserve}, goLive(time.Time{}), ModeLive, noon, ""},
 		"go live later":           {Settings{Mode: ModeObserve}, goLive(noon.Add(time.Hour)), ModeLive, noon.Add(time.Hour), ""},
 		"go live at once, named":  {Settings{Mode: ModeObserve}, goLive(noon), ModeLive, noon, ""},
-		"go live, finer than us":  {Settings{Mode: ModeObserve}, goLive(noon.Add(time.Nanosecond)), ModeLive, noon.Add(time.Microsecond), ""},
+		"go live, finer than us":  {Settings{Mode: ModeObserve}, goLive(noon.Add(time.Nanosecond)), ModeLive, noon.Add(time.Second), ""},
 		"go live in the past":     {Settings{Mode: ModeObserve}, goLive(noon.Add(-1)), "", time.Time{}, "cutover"},
 		"go live twice":           {Settings{Mode: ModeLive}, goLive(time.Time{}), "", time.Time{}, "mode"},
 		"go live from hold":       {Settings{Mode: ModeHold}, goLive(time.Time{}), "", time.Time{}, "mode"},

@@ -111,7 +111,7 @@ func printAssumed(w io.Writer, all []app.Assumed) error {
 		case a.State == "differs":
 			_, _ = fmt.Fprintf(w, "  differs  %-18s %s: assumed: %s; measured: %s\n", a.ID, a.Asks, a.Assumes, a.Answer)
 		case a.State != "measured" && a.Assumes != "":
-			_, _ = fmt.Fprintf(w, "  %-8s %-18s %s: %s (%s)\n", a.State, a.ID, a.Asks, a.Assumes, a.Source)
+			_, _ = fmt.Fprintf(w, "  %-8s %-18s %s: %s\n", a.State, a.ID, a.Asks, a.Assumes)
 		}
 	}
 	return nil
