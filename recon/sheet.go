@@ -1,6 +1,7 @@
 package recon
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -159,16 +160,7 @@ func (s *Sheet) missing(fields, missing []string) error {
 	return s.Fail(s.line, "has no column %s: renamed, left out, or another report; nothing is read by position", quoted(missing))
 }
 
-// Next returns the next row as a record of the columns, and io.EOF after the last. A row that has more or fewer fields is refused.
-func (s *Sheet) Next() (Record, error) {
-	fields, err := s.Row()
-	if err != nil {
-		return Record{}, err
-	}
-	return s.Record(fields)
-}
-
-// Record binds the fields of a row that Row returned to the columns. It is good until the next row is read.
+// Record binds the fields of a row to the columns. A row that has more or fewer fields is refused. It is good until the next row is read.
 func (s *Sheet) Record(fields []string) (Record, error) {
 	if len(fields) != len(s.names) {
 		return Record{}, s.Fail(s.line, "has %d fields where the header has %d: the row is cut, or a field with the delimiter has no quotes", len(fields), len(s.names))
@@ -179,6 +171,37 @@ func (s *Sheet) Record(fields []string) (Record, error) {
 		}
 	}
 	return Record{sheet: s, fields: fields, Row: s.line}, nil
+}
+
+// Each gives row the fields of each row that is left, whatever their number. It ends with the last one, with the first error, which it returns
+// as it is, or with ctx.
+func (s *Sheet) Each(ctx context.Context, row func(fields []string) error) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		fields, err := s.Row()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = row(fields)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// EachRecord is [Sheet.Each] with each row as a [Sheet.Record].
+func (s *Sheet) EachRecord(ctx context.Context, row func(Record) error) error {
+	return s.Each(ctx, func(fields []string) error {
+		r, err := s.Record(fields)
+		if err != nil {
+			return err
+		}
+		return row(r)
+	})
 }
 
 // Has tells that the header names the column.
@@ -193,10 +216,10 @@ func (s *Sheet) Names() []string { return slices.Clone(s.names) }
 // Line is the line of the file, from 1, where the newest row starts.
 func (s *Sheet) Line() int { return s.line }
 
-// Digest is the SHA-256 of the file's bytes, hex, once Row or Next returned io.EOF.
+// Digest is the SHA-256 of the file's bytes, hex, once the last row was read.
 func (s *Sheet) Digest() string { return s.digest.hex() }
 
-// Ended tells, once Row or Next returned io.EOF, that the last row ends with a line end. One that does not may be cut in its last field.
+// Ended tells, once the last row was read, that the last row ends with a line end. One that does not may be cut in its last field.
 func (s *Sheet) Ended() bool { return s.source.last == '\n' }
 
 // Fail makes the error that refuses the whole file; row 0 is about the whole. The text says what is wrong and what to do, and holds no

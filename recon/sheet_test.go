@@ -1,12 +1,14 @@
 package recon_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -23,20 +25,14 @@ func readSheet(text string, d recon.Dialect) ([]string, *recon.Sheet, error) {
 		return nil, s, err
 	}
 	var out []string
-	for {
-		r, err := s.Next()
-		if errors.Is(err, io.EOF) {
-			return out, s, nil
-		}
-		if err != nil {
-			return out, s, err
-		}
+	err := s.EachRecord(context.Background(), func(r recon.Record) error {
 		a, err := r.Amount("amount", "USD", 2)
-		if err != nil {
-			return out, s, err
+		if err == nil {
+			out = append(out, fmt.Sprintf("%d:%s=%s", r.Row, r.Text("id"), a.Decimal()))
 		}
-		out = append(out, fmt.Sprintf("%d:%s=%s", r.Row, r.Text("id"), a.Decimal()))
-	}
+		return err
+	})
+	return out, s, err
 }
 
 func TestColumnsAreReadByName(t *testing.T) {
@@ -151,15 +147,38 @@ func TestFaultsOfTheReaderPassAsTheyAre(t *testing.T) {
 	if err := s.Header("id"); err != nil && !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	var err error
-	for err == nil {
-		_, err = s.Next()
-	}
+	all := func([]string) error { return nil }
+	err := s.Each(t.Context(), all)
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
-	if _, again := s.Next(); again == nil || again.Error() != err.Error() {
+	if again := s.Each(t.Context(), all); again == nil || again.Error() != err.Error() {
 		t.Errorf("after %v came %v", err, again)
+	}
+}
+
+func TestEach_EndsWithTheFirstErrorOrItsContext(t *testing.T) {
+	t.Parallel()
+	s := recon.NewSheet("f.csv", strings.NewReader("id\na\nb\nc\n"), recon.Dialect{})
+	if err := s.Header("id"); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	take := func(r recon.Record) error {
+		got = append(got, r.Text("id"))
+		return nil
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.EachRecord(ended, take); !errors.Is(err, context.Canceled) || len(got) != 0 {
+		t.Errorf("after the end: %v, %q", err, got)
+	}
+	enough := errors.New("enough")
+	if err := s.EachRecord(t.Context(), func(r recon.Record) error { return errors.Join(take(r), enough) }); !errors.Is(err, enough) || len(got) != 1 {
+		t.Errorf("one row was enough: %v, %q", err, got)
+	}
+	if err := s.EachRecord(t.Context(), take); err != nil || !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("the rest: %v, %q", err, got)
 	}
 }
 
@@ -190,10 +209,18 @@ func TestAFileLargerThanMemoryKeepsOneRow(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := live()
-	for range 1_000_000 {
-		if r, err := s.Next(); err != nil || r.Text("id") != "a" {
-			t.Fatalf("%q, %v", r.Text("id"), err)
+	rows, enough := 0, errors.New("enough")
+	err := s.EachRecord(t.Context(), func(r recon.Record) error {
+		if r.Text("id") != "a" {
+			t.Fatalf("row %d has %q", rows, r.Text("id"))
 		}
+		if rows++; rows == 1_000_000 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) {
+		t.Fatal(err)
 	}
 	if after := live(); after > before+1<<18 {
 		t.Errorf("a million rows left %d bytes behind", after-before)

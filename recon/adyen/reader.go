@@ -59,26 +59,18 @@ func (r *Reader) Read(ctx context.Context, in io.Reader, emit func(recon.Line) e
 	if err := f.header(); err != nil {
 		return recon.Statement{}, err
 	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return recon.Statement{}, err
-		}
-		record, err := f.sheet.Next()
-		if errors.Is(err, io.EOF) {
-			return f.statement(), nil
-		}
+	err := f.sheet.EachRecord(ctx, func(r recon.Record) error {
+		line, err := f.line(r)
 		if err != nil {
-			return recon.Statement{}, err
-		}
-		line, err := f.line(record)
-		if err != nil {
-			return recon.Statement{}, err
-		}
-		if err := emit(line); err != nil {
-			return recon.Statement{}, err
+			return err
 		}
 		f.rows++
+		return emit(line)
+	})
+	if err != nil {
+		return recon.Statement{}, err
 	}
+	return f.statement(), nil
 }
 
 // file is one report while it is read.

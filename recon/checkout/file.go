@@ -27,21 +27,10 @@ func (r *Reader) Read(ctx context.Context, in io.Reader, emit func(recon.Line) e
 	if err != nil {
 		return recon.Statement{}, err
 	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return recon.Statement{}, err
-		}
-		record, err := f.sheet.Next()
-		if errors.Is(err, io.EOF) {
-			return f.finish()
-		}
-		if err == nil {
-			err = row(record)
-		}
-		if err != nil {
-			return recon.Statement{}, err
-		}
+	if err := f.sheet.EachRecord(ctx, row); err != nil {
+		return recon.Statement{}, err
 	}
+	return f.finish()
 }
 
 // file is one report while it is read.

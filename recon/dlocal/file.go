@@ -2,7 +2,6 @@ package dlocal
 
 import (
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -43,21 +42,10 @@ func (r *Reader) Read(ctx context.Context, in io.Reader, emit func(recon.Line) e
 	if f.options.Merchant == "" {
 		f.options.Merchant = f.options.Provider.Account
 	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return recon.Statement{}, err
-		}
-		fields, err := f.sheet.Row()
-		if errors.Is(err, io.EOF) {
-			return f.finish()
-		}
-		if err == nil {
-			err = f.row(fields)
-		}
-		if err != nil {
-			return recon.Statement{}, err
-		}
+	if err := f.sheet.Each(ctx, f.row); err != nil {
+		return recon.Statement{}, err
 	}
+	return f.finish()
 }
 
 // part is what the next row must be.

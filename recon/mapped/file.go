@@ -46,29 +46,18 @@ func (r *Reader) Read(ctx context.Context, in io.Reader, emit func(recon.Line) e
 	if err := f.header(); err != nil {
 		return recon.Statement{}, bare(err)
 	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return recon.Statement{}, err
-		}
-		fields, err := f.sheet.Row()
-		if errors.Is(err, io.EOF) {
-			return f.statement(), nil
-		}
-		if err != nil {
-			return recon.Statement{}, bare(err)
-		}
+	err := f.sheet.Each(ctx, func(fields []string) error {
 		line, counts, err := f.row(fields)
-		if err != nil {
-			return recon.Statement{}, err
-		}
-		if !counts {
-			continue
-		}
-		if err := emit(line); err != nil {
-			return recon.Statement{}, err
+		if err != nil || !counts {
+			return err
 		}
 		f.rows++
+		return emit(line)
+	})
+	if err != nil {
+		return recon.Statement{}, bare(err)
 	}
+	return f.statement(), nil
 }
 
 // bare takes a FileError of the decoding out of the sheet's message, which names the file too.

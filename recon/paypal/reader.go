@@ -2,7 +2,6 @@ package paypal
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 
@@ -51,32 +50,21 @@ func (r *Reader) Read(ctx context.Context, in io.Reader, emit func(recon.Line) e
 	if f.merchant == "" {
 		f.merchant = r.options.Provider.Account
 	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return recon.Statement{}, err
-		}
-		fields, err := f.sheet.Row()
-		if errors.Is(err, io.EOF) {
-			return f.statement()
-		}
-		if err != nil {
-			return recon.Statement{}, err
-		}
+	err := f.sheet.Each(ctx, func(fields []string) error {
 		if fields[0] != "SB" {
-			if err := f.frame(fields); err != nil {
-				return recon.Statement{}, err
-			}
-			continue
+			return f.frame(fields)
 		}
 		line, err := f.body(fields)
 		if err != nil {
-			return recon.Statement{}, err
-		}
-		if err := emit(line); err != nil {
-			return recon.Statement{}, err
+			return err
 		}
 		f.rows++
+		return emit(line)
+	})
+	if err != nil {
+		return recon.Statement{}, err
 	}
+	return f.statement()
 }
 
 // body reads one row of a section.
