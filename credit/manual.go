@@ -55,8 +55,28 @@ const manualExpiry = time.Hour
 type ManualFound struct {
 	Intake   IntakeFound // with the account and the day's total of the login
 	Existing *Deposit    // with the code
-	SameBank []Credit    // rows of earlier manual deposits with the bank's reference, see [BankKey]
-	Paid     []Credit    // rows of a provider's payment whose id is given as the bank's reference
+	Wire     KnownWire
+}
+
+// KnownWire is what the store has under a bank's reference already.
+type KnownWire struct {
+	SameBank []Credit // rows of earlier manual deposits with the bank's reference, see [BankKey]
+	Paid     []Credit // rows of a provider's payment whose id is given as the bank's reference
+}
+
+// Refusal is why the wire is not entered again; nil where nothing but closed rows has its reference. It is pure.
+func (k KnownWire) Refusal(bank string) error {
+	for _, row := range k.SameBank {
+		if row.State != Cancelled {
+			return Refuse("bank_reference_known", "credit %d (%s) has the bank reference %q already, or differs from it in spaces, signs or case alone", row.ID, row.State, clip(bank))
+		}
+	}
+	for _, row := range k.Paid {
+		if row.State != Cancelled {
+			return Refuse("payment_known", "the bank reference %q is the payment of credit %d (%s): it is not entered a second time", clip(bank), row.ID, row.State)
+		}
+	}
+	return nil
 }
 
 // ManualNeeds lists what a decision about the deposit must be shown, as for any event.
@@ -78,15 +98,8 @@ func TakeManual(m Manual, p People, found ManualFound, rules DepositRules) (Chan
 	case BankKey(m.Bank) == "":
 		return Changes{}, Refuse("bank_reference", "a manual deposit needs the bank's reference, with a letter or a digit in it")
 	}
-	for _, row := range found.SameBank {
-		if row.State != Cancelled {
-			return Changes{}, Refuse("bank_reference_known", "credit %d (%s) has the bank reference %q already, or differs from it in spaces, signs or case alone", row.ID, row.State, clip(m.Bank))
-		}
-	}
-	for _, row := range found.Paid {
-		if row.State != Cancelled {
-			return Changes{}, Refuse("payment_known", "the bank reference %q is the payment of credit %d (%s): it is not entered a second time", clip(m.Bank), row.ID, row.State)
-		}
+	if err := found.Wire.Refusal(m.Bank); err != nil {
+		return Changes{}, err
 	}
 	d := Deposit{
 		Code: m.Code, Owner: ManualProvider, Client: m.Client, Server: m.Server, Login: m.Login, Provider: ManualProvider,
@@ -98,7 +111,7 @@ func TakeManual(m Manual, p People, found ManualFound, rules DepositRules) (Chan
 	if err := checkDeposit(d, DepositFound{Settings: s, Existing: found.Existing, Account: found.Intake.Account}, allowed); err != nil {
 		return Changes{}, err
 	}
-	return takeManual(m, p, d, wirePayment(m.Bank, len(found.SameBank)), found.Intake, rules.IntakeRules)
+	return takeManual(m, p, d, wirePayment(m.Bank, len(found.Wire.SameBank)), found.Intake, rules.IntakeRules)
 }
 
 // wirePayment is the unit's payment of a wire: a function of the bank's reference, so that a wire which is entered again into

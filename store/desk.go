@@ -202,11 +202,17 @@ func findManual(w *writer, q desk.Query) (*credit.ManualFound, error) {
 		return nil, err
 	}
 	f.Intake.DayTotal = dayTotal(f.Intake.Around, m.Amount, q.Now)
-	if f.Paid, err = rowsPaidAs(w.tx, f.Intake.Settings, m.Bank); err != nil {
-		return nil, err
-	}
-	f.SameBank, err = rowsOfBank(w.tx, m.Bank)
+	f.Wire, err = knownWire(w.tx, f.Intake.Settings, m.Bank)
 	return &f, err
+}
+
+// knownWire reads what a bank's reference is known for.
+func knownWire(tx *bolt.Tx, s credit.Settings, bank string) (k credit.KnownWire, err error) {
+	if k.Paid, err = rowsPaidAs(tx, s, bank); err != nil {
+		return k, err
+	}
+	k.SameBank, err = rowsOfBank(tx, bank)
+	return k, err
 }
 
 // rowsPaidAs lists the rows of any provider's payment with the id.

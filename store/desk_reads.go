@@ -167,3 +167,19 @@ func (db *DB) Totals(ctx context.Context) (t desk.Totals, err error) {
 	}
 	return t, nil
 }
+
+// KnownWire implements [desk.Book].
+func (db *DB) KnownWire(ctx context.Context, bank string) (k credit.KnownWire, err error) {
+	err = db.read(ctx, func(tx *bolt.Tx) error {
+		s, err := readSettings(tx)
+		if err != nil {
+			return err
+		}
+		k, err = knownWire(tx, s, bank)
+		return err
+	})
+	if err != nil {
+		return credit.KnownWire{}, fmt.Errorf("read what a bank's reference is known for: %w", err)
+	}
+	return k, nil
+}

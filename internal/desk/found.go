@@ -91,6 +91,8 @@ type Book interface {
 
 	Dossier(ctx context.Context, id credit.ID) (credit.Dossier, error)
 	Holders(ctx context.Context, identity string, tickets []uint64) (map[uint64]credit.ID, error)
+	// KnownWire reads what a bank's reference is known for.
+	KnownWire(ctx context.Context, bank string) (credit.KnownWire, error)
 	History(ctx context.Context, id credit.ID) ([]credit.Entry, error)
 	Task(ctx context.Context, id credit.TaskID) (credit.Task, error)
 	Tasks(ctx context.Context, q TaskQuery) ([]credit.Task, error)

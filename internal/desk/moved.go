@@ -63,6 +63,10 @@ func (s *Service) moved(ctx context.Context, p Proposal, f Found) (bool, error) 
 		held, err := s.cfg.Book.Holders(ctx, f.Dossier.Row.Identity, []uint64{p.Act.Ticket()})
 		holder, taken := held[p.Act.Ticket()]
 		return taken && holder != p.Act.Credit(), err
+	case ManualPay:
+		bank := p.Act.Params["bank_reference"]
+		known, err := s.cfg.Book.KnownWire(ctx, bank)
+		return err == nil && known.Refusal(bank) != nil, err
 	case Probe:
 		server, login := p.Act.Probed()
 		_, err := s.cfg.Book.Account(ctx, server, login)

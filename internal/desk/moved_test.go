@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,33 @@ func TestProposal_WhosePersonIsThereAlreadyIsShownAsMoved(t *testing.T) {
 	late := f.propose("ada", add("zoe", "zoe"))
 	f.two("ada", "abe", add("zack", "zoe")) // takes the account
 	f.isMoved(late, "abe")
+}
+
+// Two people propose one wire, however they write its reference, or one that its provider has told of meanwhile: what is left can only be rejected.
+func TestProposal_OfAWireThatIsEnteredMeanwhileIsShownAsMoved(t *testing.T) {
+	t.Parallel()
+	f := newFirm(t).staff()
+	act := f.subject(desk.ManualPay)
+	again := desk.Act{Kind: act.Kind, Subject: act.Subject, Params: maps.Clone(act.Params)}
+	again.Params["bank_reference"] = strings.ToUpper(strings.ReplaceAll(act.Params["bank_reference"], " ", "-"))
+	late, first := f.propose("mia", again), f.propose("mia", act)
+	_, err := f.confirm("carl", first)
+	f.Must(err)
+	f.isMoved(late, "carl")
+}
+
+func TestProposal_OfAWireThatItsProviderPaidMeanwhileIsShownAsMoved(t *testing.T) {
+	t.Parallel()
+	f := newFirm(t).staff()
+	f.settled(func(s credit.Settings) credit.Settings {
+		s.Pins = []credit.Pin{{Name: "provider/" + storetest.Provider, Value: "psp " + storetest.Merchant}}
+		return s
+	})
+	act := f.subject(desk.ManualPay)
+	act.Params["bank_reference"] = "pi-77"
+	late := f.propose("mia", act)
+	f.providerTells("pi-77", 24000, f.Clock.Now())
+	f.isMoved(late, "carl")
 }
 
 func TestProposal_ToProbeALoginThatBecameAClientsIsShownAsMoved(t *testing.T) {

@@ -29,6 +29,11 @@ func (b Broken) Dossier(context.Context, credit.ID) (credit.Dossier, error) {
 	return credit.Dossier{}, b.Err
 }
 
+// KnownWire implements Backend.
+func (b Broken) KnownWire(context.Context, string) (credit.KnownWire, error) {
+	return credit.KnownWire{}, b.Err
+}
+
 // Holders implements Backend.
 func (b Broken) Holders(context.Context, string, []uint64) (map[uint64]credit.ID, error) {
 	return nil, b.Err

@@ -70,6 +70,11 @@ func (f *failing) Dossier(ctx context.Context, id credit.ID) (credit.Dossier, er
 	return call(f, func() (credit.Dossier, error) { return f.b.Dossier(ctx, id) })
 }
 
+// KnownWire implements Backend.
+func (f *failing) KnownWire(ctx context.Context, bank string) (credit.KnownWire, error) {
+	return call(f, func() (credit.KnownWire, error) { return f.b.KnownWire(ctx, bank) })
+}
+
 // Holders implements Backend.
 func (f *failing) Holders(ctx context.Context, identity string, tickets []uint64) (map[uint64]credit.ID, error) {
 	return call(f, func() (map[uint64]credit.ID, error) { return f.b.Holders(ctx, identity, tickets) })
