@@ -53,6 +53,7 @@ var importTable = map[string][]string{
 	"credit":                {},
 	"recon":                 {"credit"},
 	"recon/report":          {"recon", "credit"},
+	"recon/readertest":      {"recon", "credit"},
 	".ci/testreport":        {},
 
 	// what proves the product: only tests import it, and internal/app when it is built with the tag faultpoints

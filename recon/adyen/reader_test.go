@@ -1,7 +1,6 @@
 package adyen_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"creditonce/credit"
 	"creditonce/recon"
 	"creditonce/recon/adyen"
+	"creditonce/recon/readertest"
 )
 
 // header has the report's columns in an order of our own, with some that are not read.
@@ -68,21 +68,14 @@ func options() recon.ReadOptions {
 	}
 }
 
-func read(text string, o recon.ReadOptions) (lines []recon.Line, s recon.Statement, err error) {
-	s, err = adyen.NewReader(o).Read(context.Background(), strings.NewReader(text), func(l recon.Line) error {
-		lines = append(lines, l)
-		return nil
-	})
-	return lines, s, err
+func read(t *testing.T, text string, o recon.ReadOptions) (recon.Statement, []recon.Line, error) {
+	t.Helper()
+	return readertest.Read(t, adyen.NewReader(o), text)
 }
 
-func mustRead(t *testing.T, text string) ([]recon.Line, recon.Statement) {
+func mustRead(t *testing.T, text string) (recon.Statement, []recon.Line) {
 	t.Helper()
-	lines, s, err := read(text, options())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lines, s
+	return readertest.Whole(t, adyen.NewReader(options()), text)
 }
 
 // facts is a line in one text, for tables.
@@ -92,7 +85,7 @@ func facts(l recon.Line) string {
 
 func TestWholeBatchIsItsPayout(t *testing.T) {
 	t.Parallel()
-	lines, s := mustRead(t, report(good()...))
+	s, lines := mustRead(t, report(good()...))
 	want := []string{
 		"2 payment Settled pay=PSP-A mov=CAP-A code=code-a batch=77 gross=250.00 EUR fee=-3.10 EUR net=246.90 EUR",
 		"3 payment Settled pay=PSP-A mov=CAP-B code=code-a batch=77 gross=50.00 EUR fee=-0.25 EUR net=49.75 EUR",
@@ -128,7 +121,7 @@ func TestZoneWordIsAFixedOffset(t *testing.T) {
 	} {
 		r := settled
 		r.created, r.zone = c.created, c.zone
-		lines, _ := mustRead(t, report(r))
+		_, lines := mustRead(t, report(r))
 		if got := lines[0].At.Format(time.RFC3339); got != c.want || !lines[0].SettledAt.IsZero() {
 			t.Errorf("%s %s is %s, settled %v; want %s", c.created, c.zone, got, lines[0].SettledAt, c.want)
 		}
@@ -140,7 +133,7 @@ func TestOptionalColumnsAreRead(t *testing.T) {
 	text := header + ",Booking Date,Booking Date TimeZone,Payment Fees (NC),ARN,Metadata\n" +
 		settled.String() + `,2026-03-09 01:00:00,PDT,3.10,7.4E+022,"{""mail"":""a@b.example""}"` + "\n" +
 		partial.String() + ",2026-03-09 01:00:00,PDT,0.26,,\n"
-	lines, s := mustRead(t, text)
+	s, lines := mustRead(t, text)
 	if got := lines[0].SettledAt.Format(time.RFC3339); got != "2026-03-09T08:00:00Z" {
 		t.Errorf("settled at %s", got)
 	}
@@ -155,7 +148,7 @@ func TestOptionalColumnsAreRead(t *testing.T) {
 func TestPaymentFeesAloneAreTheFee(t *testing.T) {
 	t.Parallel()
 	small := row{kind: "Settled", psp: "PSP-S", mod: "CAP-S", grossIn: "INR", grossCredit: "12", netIn: "USD", netDebit: "0.04"} // fees above the amount
-	lines, s := mustRead(t, header+",Payment Fees (NC)\n"+small.String()+",0.18\n")
+	s, lines := mustRead(t, header+",Payment Fees (NC)\n"+small.String()+",0.18\n")
 	if got := facts(lines[0]); !strings.HasSuffix(got, "gross=12.00 INR fee=-0.18 USD net=-0.04 USD") || lines[0].Type != recon.LinePayment {
 		t.Error(got)
 	}
@@ -168,13 +161,13 @@ func TestGrossUnderDebitIsJudgedByWhatTheRowDidToTheBalance(t *testing.T) {
 	t.Parallel()
 	other := settled
 	other.grossDebit, other.grossCredit = other.grossCredit, "" // Adyen's own sample has it so
-	lines, s := mustRead(t, report(other))
+	s, lines := mustRead(t, report(other))
 	if lines[0].Type != recon.LinePayment || lines[0].Gross.String() != "250.00 EUR" {
 		t.Error(facts(lines[0]))
 	}
 	against := settled
 	against.netDebit, against.netCredit = "246.90", ""
-	lines, s = mustRead(t, report(against))
+	s, lines = mustRead(t, report(against))
 	if lines[0].Type != recon.LineUnknown || len(s.Problems) == 0 {
 		t.Errorf("a payment that takes money: %s, %+v", facts(lines[0]), s.Problems)
 	}
@@ -204,7 +197,7 @@ func TestTypesDoWhatTheySay(t *testing.T) {
 		{out("Settled"), recon.LineUnknown},     // gives nothing
 		{account("Settled"), recon.LineUnknown}, // no payment
 	} {
-		lines, s := mustRead(t, report(c.row))
+		s, lines := mustRead(t, report(c.row))
 		if lines[0].Type != c.want || lines[0].Word != strings.TrimSuffix(c.row.kind, " (1/2)") {
 			t.Errorf("%s: %s", c.row.kind, facts(lines[0]))
 		}
@@ -218,7 +211,7 @@ func TestFirmAnswersForUnknownTypes(t *testing.T) {
 	t.Parallel()
 	o := options()
 	o.RowTypes = map[string]recon.LineType{"GrantPayment": recon.LineReserve, "Settled": recon.LineFee}
-	lines, s, err := read(report(row{kind: "GrantPayment", mod: "x", netCredit: "5.00"}, settled), o)
+	s, lines, err := read(t, report(row{kind: "GrantPayment", mod: "x", netCredit: "5.00"}, settled), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +227,7 @@ func TestTwoEqualCorrectionsAreTwoAndASecondDownloadIsNone(t *testing.T) {
 	t.Parallel()
 	correction := row{kind: "DepositCorrection", mod: "Deposit Correction", netDebit: "9.00"}
 	keys := func(text string) []string {
-		lines, _ := mustRead(t, text)
+		_, lines := mustRead(t, text)
 		var out []string
 		for _, l := range lines {
 			out = append(out, l.NaturalKey())
@@ -282,48 +275,31 @@ func TestBadReportIsRefusedWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, s, err := read(c.text, options())
-			var refused *recon.FileError
-			if !errors.As(err, &refused) || refused.Row != c.row || !strings.Contains(refused.Text, c.says) {
-				t.Fatalf("%v; want line %d: …%s…", err, c.row, c.says)
-			}
-			if s.Digest != "" || s.Rows != 0 || s.Totals != nil {
-				t.Errorf("a refused file says %+v", s)
+			_, _, err := read(t, c.text, options())
+			if got := readertest.Refusal(t, err); got.Row != c.row || !strings.Contains(got.Text, c.says) {
+				t.Errorf("%v; want line %d: …%s…", got, c.row, c.says)
 			}
 		})
 	}
 }
 
-func TestEmitsErrorPassesAsItIs(t *testing.T) {
+func TestWhatTheCallerReturnsComesBackAsItIs(t *testing.T) {
 	t.Parallel()
-	full := errors.New("store is full")
-	n := 0
-	_, err := adyen.NewReader(options()).Read(context.Background(), strings.NewReader(report(good()...)), func(recon.Line) error {
-		n++
-		return full
-	})
-	if !errors.Is(err, full) || n != 1 {
-		t.Errorf("%v after %d lines", err, n)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := adyen.NewReader(options()).Read(ctx, strings.NewReader(report(good()...)), func(recon.Line) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	readertest.ReturnsErrorsAsTheyAre(t, adyen.NewReader(options()), report(good()...))
 }
 
 func TestPayoutThatIsNotItsBatchIsNamed(t *testing.T) {
 	t.Parallel()
 	short := slices.Delete(good(), 1, 2)
-	_, s := mustRead(t, report(short...))
+	s, _ := mustRead(t, report(short...))
 	if len(s.Totals) != 1 || s.Totals[0].Agrees() || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Text, "49.75 EUR") || s.Problems[0].Row != 6 {
 		t.Errorf("totals %+v, problems %+v", s.Totals, s.Problems)
 	}
-	alone, s := mustRead(t, report(payout))
+	s, alone := mustRead(t, report(payout))
 	if len(alone) != 1 || len(s.Totals) != 0 || len(s.Problems) != 0 {
 		t.Errorf("a payout whose rows are in another file: %+v", s)
 	}
-	_, s = mustRead(t, report(settled))
+	s, _ = mustRead(t, report(settled))
 	if s.Incomplete == "" || len(s.Problems) != 1 {
 		t.Errorf("a batch with money and no payout: %+v", s)
 	}
@@ -336,7 +312,7 @@ func TestEveryBatchAndCurrencyHasItsOwnPayout(t *testing.T) {
 	next := settled
 	next.batch = "78"
 	nextOut := row{kind: "MerchantPayout", mod: "TX3XT batch 78", netDebit: "246.90", batch: "78"}
-	_, s := mustRead(t, report(append(good(), usd, next, usdOut, nextOut)...))
+	s, _ := mustRead(t, report(append(good(), usd, next, usdOut, nextOut)...))
 	var got []string
 	for _, total := range s.Totals {
 		got = append(got, fmt.Sprintf("%s %s %v", total.Batch, total.Stated, total.Agrees()))
@@ -349,13 +325,13 @@ func TestEveryBatchAndCurrencyHasItsOwnPayout(t *testing.T) {
 func TestExponentsAreAdyensThenTheFirms(t *testing.T) {
 	t.Parallel()
 	chilean := row{kind: "Settled", psp: "P", mod: "C", grossIn: "CLP", grossCredit: "1000.50", netIn: "CLP", netCredit: "1000.50"}
-	lines, _ := mustRead(t, report(chilean))
+	_, lines := mustRead(t, report(chilean))
 	if lines[0].Gross.String() != "1000.50 CLP" {
 		t.Errorf("%s", lines[0].Gross)
 	}
 	o := options()
 	o.Exponents = map[string]int{"CLP": 0}
-	if _, _, err := read(report(chilean), o); !errors.Is(err, credit.ErrInvalid) {
+	if _, _, err := read(t, report(chilean), o); !errors.Is(err, credit.ErrInvalid) {
 		t.Errorf("the firm's exponent does not count: %v", err)
 	}
 }
@@ -366,7 +342,7 @@ func TestCutFileNeverLooksWhole(t *testing.T) {
 	t.Parallel()
 	text := report(good()...)
 	for at := range len(text) {
-		lines, s, err := read(text[:at], options())
+		s, lines, err := read(t, text[:at], options())
 		if err == nil && s.Incomplete == "" {
 			t.Errorf("cut behind byte %d of %d: %d lines that look whole", at, len(text), len(lines))
 		}
@@ -380,7 +356,7 @@ func TestCutFileNeverLooksWhole(t *testing.T) {
 func TestMissingRowNeverLooksWhole(t *testing.T) {
 	t.Parallel()
 	for i := range good() {
-		_, s := mustRead(t, report(slices.Delete(good(), i, i+1)...))
+		s, _ := mustRead(t, report(slices.Delete(good(), i, i+1)...))
 		if len(s.Problems) == 0 {
 			t.Errorf("row %d left out: nobody is asked", i)
 		}
@@ -392,27 +368,11 @@ func FuzzReadSettlementDetails(f *testing.F) {
 	f.Add(report(row{kind: "DepositCorrection", netDebit: "1"}, row{kind: "Nonsense", netCredit: "1"}))
 	f.Add(header + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		failed := false
-		lines := 0
-		s, err := adyen.NewReader(options()).Read(context.Background(), strings.NewReader(text), func(l recon.Line) error {
-			if failed {
-				t.Fatal("a line after the error")
-			}
-			lines++
-			if !l.Net.IsSet() || l.At.IsZero() || l.Row < 2 || l.Word == "" {
+		_, lines, _ := read(t, text, options())
+		for _, l := range lines {
+			if l.Row < 2 || l.Word == "" {
 				t.Fatalf("line without its facts: %+v", l)
 			}
-			return nil
-		})
-		failed = true
-		if err != nil {
-			if !errors.Is(err, credit.ErrInvalid) || s.Rows != 0 || len(err.Error()) > 1000 {
-				t.Fatalf("%v with %+v", err, s)
-			}
-			return
-		}
-		if s.Rows != lines || len(s.Problems) > 201 {
-			t.Fatalf("%d lines, %d counted, %d problems", lines, s.Rows, len(s.Problems))
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package checkout_test
 
 import (
-	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"creditonce/credit"
 	"creditonce/recon"
 	"creditonce/recon/checkout"
+	"creditonce/recon/readertest"
 )
 
 const breakdownHeader = "Client Entity ID,Client Entity Name,Processing Channel ID,Processing Channel Name,Type,Payment ID,Reference,Processed On,Available On," +
@@ -38,12 +38,7 @@ func options() recon.ReadOptions {
 
 func read(t *testing.T, text string) (recon.Statement, []recon.Line, error) {
 	t.Helper()
-	var lines []recon.Line
-	st, err := checkout.NewReader(options()).Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
-		lines = append(lines, l)
-		return nil
-	})
-	return st, lines, err
+	return readertest.Read(t, checkout.NewReader(options()), text)
 }
 
 func TestBreakdownTellsMovementsFromCosts(t *testing.T) {
@@ -202,25 +197,16 @@ func TestFilesThatAreRefused(t *testing.T) {
 	} {
 		text := strings.Replace(c[0], c[1], c[2], 1)
 		_, _, err := read(t, text)
-		if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Name != "april.csv" {
-			t.Errorf("%s: err %v, want a FileError", name, err)
+		if got := readertest.Refusal(t, err); got.Name != "april.csv" {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
 func TestWhatTheCallerReturnsComesBackAsItIs(t *testing.T) {
 	t.Parallel()
-	full := errors.New("the disk is full")
-	for _, text := range []string{breakdown, payouts} {
-		calls := 0
-		_, err := checkout.NewReader(options()).Read(t.Context(), strings.NewReader(text), func(recon.Line) error {
-			calls++
-			return full
-		})
-		if !errors.Is(err, full) || calls != 1 {
-			t.Errorf("err %v after %d calls", err, calls)
-		}
-	}
+	readertest.ReturnsErrorsAsTheyAre(t, checkout.NewReader(options()), breakdown)
+	readertest.ReturnsErrorsAsTheyAre(t, checkout.NewReader(options()), payouts)
 }
 
 // The breakdown has no trailer. A cut inside a row is noticed by the file itself, one between rows by the payout.
@@ -245,18 +231,14 @@ func FuzzRead(f *testing.F) {
 	f.Add(payouts)
 	f.Add("\xef\xbb\xbf" + breakdown)
 	f.Fuzz(func(t *testing.T, text string) {
-		lines := 0
-		st, err := checkout.NewReader(options()).Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
-			if lines++; !l.Net.IsSet() || l.At.IsZero() || l.Type == recon.LineRounding {
+		_, lines, _ := read(t, text)
+		if most := strings.Count(text, "\n") + strings.Count(text, "\r") + 1; len(lines) > most {
+			t.Fatalf("%d lines of at most %d rows", len(lines), most)
+		}
+		for _, l := range lines {
+			if l.Type == recon.LineRounding {
 				t.Fatalf("line %+v", l)
 			}
-			return nil
-		})
-		if fault := (*recon.FileError)(nil); err != nil && !errors.As(err, &fault) {
-			t.Fatalf("another error than a FileError: %v", err)
-		}
-		if err == nil && (st.Rows != lines || lines > strings.Count(text, "\n")+strings.Count(text, "\r")+1) {
-			t.Fatalf("%d lines, Rows %d", lines, st.Rows)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package dlocal_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"creditonce/credit"
 	"creditonce/recon"
 	"creditonce/recon/dlocal"
+	"creditonce/recon/readertest"
 )
 
 const (
@@ -36,12 +36,7 @@ func options() recon.ReadOptions {
 
 func read(t *testing.T, text string) (recon.Statement, []recon.Line, error) {
 	t.Helper()
-	var lines []recon.Line
-	st, err := dlocal.NewReader(options()).Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
-		lines = append(lines, l)
-		return nil
-	})
-	return st, lines, err
+	return readertest.Read(t, dlocal.NewReader(options()), text)
 }
 
 func TestRowsInMillionthsSumUpToTheTransferWithABookedRest(t *testing.T) {
@@ -184,23 +179,15 @@ func TestFilesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: nothing was changed", name)
 		}
 		_, _, err := read(t, text)
-		if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Name != "may.csv" {
-			t.Errorf("%s: err %v, want a FileError", name, err)
+		if got := readertest.Refusal(t, err); got.Name != "may.csv" {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
 func TestWhatTheCallerReturnsComesBackAsItIs(t *testing.T) {
 	t.Parallel()
-	full := errors.New("the disk is full")
-	calls := 0
-	_, err := dlocal.NewReader(options()).Read(t.Context(), strings.NewReader(good), func(recon.Line) error {
-		calls++
-		return full
-	})
-	if !errors.Is(err, full) || calls != 1 {
-		t.Errorf("err %v after %d calls", err, calls)
-	}
+	readertest.ReturnsErrorsAsTheyAre(t, dlocal.NewReader(options()), good)
 }
 
 // The totals stand first: wherever the file is cut, rows are missing from them, or nothing but a description is.
@@ -223,18 +210,14 @@ func FuzzRead(f *testing.F) {
 	f.Add(good + good)
 	f.Add("\xef\xbb\xbf" + good)
 	f.Fuzz(func(t *testing.T, text string) {
-		lines := 0
-		st, err := dlocal.NewReader(options()).Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
-			if lines++; !l.Net.IsSet() || l.At.IsZero() || l.Batch == "" {
+		_, lines, _ := read(t, text)
+		if most := 2 * (strings.Count(text, "\n") + strings.Count(text, "\r") + 1); len(lines) > most {
+			t.Fatalf("%d lines of at most %d", len(lines), most)
+		}
+		for _, l := range lines {
+			if l.Batch == "" {
 				t.Fatalf("line %+v", l)
 			}
-			return nil
-		})
-		if fault := (*recon.FileError)(nil); err != nil && !errors.As(err, &fault) {
-			t.Fatalf("another error than a FileError: %v", err)
-		}
-		if err == nil && (st.Rows != lines || lines > 2*(strings.Count(text, "\n")+strings.Count(text, "\r")+1)) {
-			t.Fatalf("%d lines, Rows %d", lines, st.Rows)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package mapped_test
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"creditonce/credit"
 	"creditonce/recon"
 	"creditonce/recon/mapped"
+	"creditonce/recon/readertest"
 )
 
 func options() recon.ReadOptions {
@@ -25,12 +25,7 @@ func read(t *testing.T, o recon.ReadOptions, c mapped.Config, text string) (reco
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines []recon.Line
-	st, err := reader.Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
-		lines = append(lines, l)
-		return nil
-	})
-	return st, lines, err
+	return readertest.Read(t, reader, text)
 }
 
 // plain is a config of the smallest kind: one signed column.
@@ -75,7 +70,7 @@ func TestSignsSayWhoseSideTheMoneyIsOn(t *testing.T) {
 		delete(config.Type.Words, "fix")
 		_, lines, err := read(t, options(), config, c.text)
 		if c.want == "" {
-			if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Row != 2 {
+			if fault := readertest.Refusal(t, err); fault.Row != 2 {
 				t.Errorf("%s: err %v, want a FileError of line 2", name, err)
 			}
 			continue
@@ -107,7 +102,7 @@ func TestUnits(t *testing.T) {
 		text := "id,at,type,currency,amount\np1,2026-01-05 10:00:00,in," + c.currency + "," + c.amount + "\n"
 		_, lines, err := read(t, options(), config, text)
 		if c.want == "" {
-			if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Row != 2 {
+			if fault := readertest.Refusal(t, err); fault.Row != 2 {
 				t.Errorf("%s: err %v, want a FileError of line 2", name, err)
 			}
 			continue
@@ -138,7 +133,7 @@ func TestTimesFollowTheirLayoutAndZone(t *testing.T) {
 		config.Time.Layout, config.Time.Zone = c.layout, c.zone
 		_, lines, err := read(t, options(), config, "id,at,type,currency,amount\np1,"+c.text+",in,USD,1.00\n")
 		if c.want == "" {
-			if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Row != 2 || c.text != "" && strings.Contains(fault.Text, c.text) {
+			if fault := readertest.Refusal(t, err); fault.Row != 2 || c.text != "" && strings.Contains(fault.Text, c.text) {
 				t.Errorf("%s: err %v, want a FileError of line 2 without the text", name, err)
 			}
 			continue
@@ -166,7 +161,7 @@ func TestGrossFeesAndNetAreCheckedAgainstEachOther(t *testing.T) {
 		t.Fatalf("err %v, %+v", err, lines)
 	}
 	_, _, err = read(t, options(), config, head+"p1,2026-01-05 10:00:00,in,USD,100.00,0.30,2.00,-0.10,97.70\n")
-	if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Row != 2 {
+	if fault := readertest.Refusal(t, err); fault.Row != 2 {
 		t.Errorf("ten cents off: %v", err)
 	}
 	config.Gross = mapped.Amount{}
@@ -187,7 +182,7 @@ func TestFiltersAndFootersPassOverByName(t *testing.T) {
 		t.Fatalf("err %v, %d lines, %+v", err, len(lines), st)
 	}
 	_, _, err = read(t, options(), config, plainFile+"p9,2026-01-06 11:00:00,in,USD,7.00,half\n")
-	if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Row != 5 || !strings.Contains(fault.Text, `"half"`) {
+	if fault := readertest.Refusal(t, err); fault.Row != 5 || !strings.Contains(fault.Text, `"half"`) {
 		t.Errorf("a status that nobody named: %v", err)
 	}
 }
@@ -275,7 +270,7 @@ func TestEncodings(t *testing.T) {
 		}
 		for what, bad := range map[string]string{"cut inside a character": string(text[:len(text)-1]), "without its mark": string(text[2:])} {
 			_, _, err := read(t, options(), config, bad)
-			if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Name != "export.csv" {
+			if fault := readertest.Refusal(t, err); fault.Name != "export.csv" {
 				t.Errorf("%s endian, %s: %v", name, what, err)
 			}
 		}
@@ -290,7 +285,7 @@ func TestEncodings(t *testing.T) {
 		t.Errorf("Windows-1252: err %v, %+v", err, lines)
 	}
 	_, _, err = read(t, options(), config, strings.Replace(plainFile, "p2", "p\x81", 1))
-	if fault := (*recon.FileError)(nil); !errors.As(err, &fault) {
+	if fault := readertest.Refusal(t, err); fault.Name != "export.csv" {
 		t.Errorf("a byte that Windows-1252 does not have: %v", err)
 	}
 }
@@ -316,7 +311,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"no header":         {plainFile, ""},
 	} {
 		_, _, err := read(t, o, config, strings.Replace(plainFile, edit[0], edit[1], 1))
-		if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Name != "export.csv" {
+		if fault := readertest.Refusal(t, err); fault.Name != "export.csv" {
 			t.Errorf("%s: err %v, want a FileError", name, err)
 		}
 	}
@@ -324,7 +319,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	pair.Gross = mapped.Amount{Credit: "in", Debit: "out"}
 	for name, row := range map[string]string{"both sides": "5.00,5.00", "no side": ",", "a signed debit": ",-5.00"} {
 		_, _, err := read(t, options(), pair, "id,at,type,currency,in,out\np1,2026-01-05 10:00:00,in,USD,"+row+"\n")
-		if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Row != 2 {
+		if fault := readertest.Refusal(t, err); fault.Row != 2 {
 			t.Errorf("%s: err %v, want a FileError", name, err)
 		}
 	}
@@ -336,20 +331,7 @@ func TestWhatTheCallerReturnsComesBackAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := errors.New("the disk is full")
-	calls := 0
-	_, err = reader.Read(t.Context(), strings.NewReader(plainFile), func(recon.Line) error {
-		calls++
-		return full
-	})
-	if !errors.Is(err, full) || calls != 1 {
-		t.Errorf("err %v after %d calls", err, calls)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := reader.Read(ctx, strings.NewReader(plainFile), func(recon.Line) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the cancel: %v", err)
-	}
+	readertest.ReturnsErrorsAsTheyAre(t, reader, plainFile)
 }
 
 func TestOpenEndIsAskedFor(t *testing.T) {
@@ -384,22 +366,14 @@ func FuzzRead(f *testing.F) {
 		if kind%2 == 1 {
 			config.Totals.Begins = "Total"
 		}
-		reader, err := mapped.NewReader(options(), config)
-		if err != nil {
-			t.Fatal(err)
+		_, lines, _ := read(t, options(), config, text)
+		if len(lines) > len(text) {
+			t.Fatalf("%d lines of %d bytes", len(lines), len(text))
 		}
-		lines := 0
-		st, err := reader.Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
-			if lines++; !l.Net.IsSet() || l.At.IsZero() || l.Word == "" && l.Type != recon.LineUnknown {
+		for _, l := range lines {
+			if l.Word == "" && l.Type != recon.LineUnknown {
 				t.Fatalf("line %+v", l)
 			}
-			return nil
-		})
-		if fault := (*recon.FileError)(nil); err != nil && !errors.As(err, &fault) {
-			t.Fatalf("another error than a FileError: %v", err)
-		}
-		if err == nil && (st.Rows != lines || lines > len(text)) {
-			t.Fatalf("%d lines, Rows %d", lines, st.Rows)
 		}
 	})
 }

@@ -1,9 +1,6 @@
 package stripe_test
 
 import (
-	"context"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +8,7 @@ import (
 
 	"creditonce/credit"
 	"creditonce/recon"
+	"creditonce/recon/readertest"
 	"creditonce/recon/stripe"
 )
 
@@ -33,12 +31,7 @@ func options() recon.ReadOptions {
 
 func read(t *testing.T, text string, o recon.ReadOptions) (recon.Statement, []recon.Line, error) {
 	t.Helper()
-	var lines []recon.Line
-	st, err := stripe.NewReader(o).Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
-		lines = append(lines, l)
-		return nil
-	})
-	return st, lines, err
+	return readertest.Read(t, stripe.NewReader(o), text)
 }
 
 func amount(t *testing.T, text, currency string, exponent int) credit.Amount {
@@ -156,7 +149,7 @@ func TestStripesExponentsHoldInReports(t *testing.T) {
 		text := header + "txn_1,2026-03-02 09:15:00,2026-03-06 00:00:00," + c.currency + "," + c.gross + ",0," + net + ",charge,ch_1,ch_1,pi_1,,,,,\n"
 		_, lines, err := read(t, text, options())
 		if c.want == "" {
-			if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Row != 2 {
+			if fault := readertest.Refusal(t, err); fault.Row != 2 {
 				t.Errorf("%s: err %v, want a FileError of line 2", name, err)
 			}
 			continue
@@ -180,7 +173,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"empty":                     func(string) string { return "" },
 	} {
 		_, _, err := read(t, edit(payoutFile), options())
-		if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Name != "march.csv" || !errors.Is(err, credit.ErrInvalid) {
+		if fault := readertest.Refusal(t, err); fault.Name != "march.csv" {
 			t.Errorf("%s: err %v, want a FileError of march.csv", name, err)
 		}
 	}
@@ -202,36 +195,15 @@ func TestRowOfAnotherAccountRefusesTheFile(t *testing.T) {
 		t.Errorf("own rows: %v", err)
 	}
 	_, _, err := read(t, other, options())
-	if fault := (*recon.FileError)(nil); !errors.As(err, &fault) || fault.Row != 5 {
+	if fault := readertest.Refusal(t, err); fault.Row != 5 {
 		t.Errorf("a row of another account: %v", err)
 	}
 }
 
 func TestWhatTheCallerReturnsComesBackAsItIs(t *testing.T) {
 	t.Parallel()
-	full := errors.New("the disk is full")
-	calls := 0
-	_, err := stripe.NewReader(options()).Read(t.Context(), strings.NewReader(payoutFile), func(recon.Line) error {
-		calls++
-		return full
-	})
-	if !errors.Is(err, full) || calls != 1 {
-		t.Errorf("err %v after %d calls", err, calls)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := stripe.NewReader(options()).Read(ctx, strings.NewReader(payoutFile), func(recon.Line) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the cancel: %v", err)
-	}
-	broken := io.MultiReader(strings.NewReader(payoutFile[:400]), failing{full})
-	if _, err := stripe.NewReader(options()).Read(t.Context(), broken, func(recon.Line) error { return nil }); !errors.Is(err, full) {
-		t.Errorf("with a broken disk: %v", err)
-	}
+	readertest.ReturnsErrorsAsTheyAre(t, stripe.NewReader(options()), payoutFile)
 }
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // A report states its payout at the end, so wherever it is cut inside a row the reader says so, and behind a row the total is missing.
 func TestNoCutIsSilent(t *testing.T) {
@@ -253,22 +225,12 @@ func FuzzRead(f *testing.F) {
 	f.Add(strings.ReplaceAll(payoutFile, ",", ";"))
 	f.Add("\xef\xbb\xbf" + payoutFile)
 	f.Fuzz(func(t *testing.T, text string) {
-		var lines []recon.Line
-		st, err := stripe.NewReader(options()).Read(t.Context(), strings.NewReader(text), func(l recon.Line) error {
-			lines = append(lines, l)
-			return nil
-		})
-		if err != nil {
-			if fault := (*recon.FileError)(nil); !errors.As(err, &fault) {
-				t.Fatalf("another error than a FileError: %v", err)
-			}
-			return
-		}
-		if st.Rows != len(lines) || len(lines) > strings.Count(text, "\n")+strings.Count(text, "\r")+1 {
-			t.Fatalf("%d lines, Rows %d", len(lines), st.Rows)
+		_, lines, _ := read(t, text, options())
+		if most := strings.Count(text, "\n") + strings.Count(text, "\r") + 1; len(lines) > most {
+			t.Fatalf("%d lines of at most %d rows", len(lines), most)
 		}
 		for _, l := range lines {
-			if !l.Net.IsSet() || l.At.IsZero() || !slices.Contains(lineTypes, l.Type) {
+			if !slices.Contains(lineTypes, l.Type) {
 				t.Fatalf("line %+v", l)
 			}
 		}
