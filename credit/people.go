@@ -156,6 +156,10 @@ func RetryFailed(d Dossier, p People, g Guard) (Decision, error) {
 	if len(d.Busy) > 0 { // a login has one row at a time that MT5 may have applied
 		return Decision{}, Refuse("login_busy", "credit %d of the same login is not settled; ask again when it is", d.Busy[0])
 	}
+	if twin := twinOf(row, row.Amount, d.Around); twin != nil {
+		return Decision{}, Refuse("entered_twice", "credit %d (%s) of the same amount on this login may be this very payment, entered by hand or told by the provider: "+
+			"then close credit %d; if it is another payment, close it all the same and enter it with deposit manual", twin.ID, twin.State, row.ID)
+	}
 	t := retried(p, row, g)
 	return Decision{Move: &t}, nil
 }

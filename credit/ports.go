@@ -238,12 +238,13 @@ type Dossier struct {
 	Deposit   *Deposit // that the row joined, or that waits under its code
 	Account   *Account // as registered now, for the row's login
 	Settings  Settings
-	Busy      []ID    // other rows of the login that are claimed or unknown
-	Reversed  bool    // a refund or dispute of the payment is known
-	Anchor    *Anchor // newest deal known on the login
-	LowSpace  bool    // the disk has less room than the floor for claims: settle what is open, claim nothing
-	OpenTasks []Task  // about the row
-	Stops     []Task  // open ones that stop claims on the row's login, by number; see [Task].Login
+	Busy      []ID     // other rows of the login that are claimed or unknown
+	Reversed  bool     // a refund or dispute of the payment is known
+	Around    []Credit // of what people decide: rows of the login that may be the same payment, since [Credit.ComparedSince]
+	Anchor    *Anchor  // newest deal known on the login
+	LowSpace  bool     // the disk has less room than the floor for claims: settle what is open, claim nothing
+	OpenTasks []Task   // about the row
+	Stops     []Task   // open ones that stop claims on the row's login, by number; see [Task].Login
 }
 
 // Decision is what a Decide function wants written. A nil Move writes no row change.

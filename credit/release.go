@@ -50,12 +50,13 @@ func Release(d Dossier, p People, g Guard, rules IntakeRules, dayTotal, amount A
 	if !want.Equal(amount) {
 		return Decision{}, Refuse("amount", "credit %d would credit %s, not %s", row.ID, want, amount)
 	}
-	j := joining{settings: d.Settings, rules: rules, account: d.Account, dayTotal: dayTotal, taken: &Amount{}}
+	j := joining{settings: d.Settings, rules: rules, account: d.Account, dayTotal: dayTotal, taken: &Amount{}, around: d.Around}
 	deposit := *d.Deposit
 	deposit.Credited = want
 	var remaining []Hold
 	for _, h := range j.checks(row, deposit) {
-		if slices.Contains(rechecked, h) {
+		unseen := h == HoldEnteredTwice && !row.HasHold(h) // people who release it have not been shown it
+		if slices.Contains(rechecked, h) || unseen {
 			remaining = append(remaining, h)
 		}
 	}

@@ -16,9 +16,23 @@ const (
 	EnteredSlack = time.Hour
 )
 
+// ComparedSince is from when on a row that became pending on the login may be the same payment by the other way.
+func (c Credit) ComparedSince() time.Time {
+	if c.Provider == ManualProvider {
+		return c.PaidAt.Add(-TwiceSlack)
+	}
+	return c.PaidAt.Add(-EnteredSlack)
+}
+
 // enteredTwice tells whether one of the rows, which the row knows nothing of, may be the same payment by the other way.
 func enteredTwice(row Credit, credited Amount, others []Credit) bool {
-	return slices.ContainsFunc(others, func(o Credit) bool {
+	return twinOf(row, credited, others) != nil
+}
+
+// twinOf is the first of those rows; nil where there is none. One that was closed or refused pays nothing: should people let it
+// go on, it is compared itself.
+func twinOf(row Credit, credited Amount, others []Credit) *Credit {
+	i := slices.IndexFunc(others, func(o Credit) bool {
 		if o.ID == row.ID || o.State == Cancelled || o.State == Failed || !o.Amount.Equal(credited) {
 			return false
 		}
@@ -29,7 +43,11 @@ func enteredTwice(row Credit, credited Amount, others []Credit) bool {
 			apart := row.PaidAt.Sub(o.PaidAt)
 			return apart <= TwiceSlack && apart >= -TwiceSlack
 		default:
-			return !o.PendingAt.Before(row.PaidAt.Add(-EnteredSlack))
+			return !o.PendingAt.Before(row.ComparedSince())
 		}
 	})
+	if i < 0 {
+		return nil
+	}
+	return &others[i]
 }

@@ -149,11 +149,10 @@ func findRow(w *writer, q desk.Query, act desk.Act, id credit.ID, f *desk.Found)
 	if d.Row.Login == 0 {
 		return nil
 	}
-	today, err := pendingSince(w.tx, d.Row.Server, d.Row.Login, q.Now, q.Now)
-	if err != nil {
+	if d.Around, err = pendingSince(w.tx, d.Row.Server, d.Row.Login, d.Row.ComparedSince(), q.Now); err != nil {
 		return err
 	}
-	f.DayTotal = dayTotal(today, d.Row.Amount, q.Now)
+	f.DayTotal = dayTotal(d.Around, d.Row.Amount, q.Now)
 	return findHolder(w.tx, d.Row.Identity, act.Ticket(), f)
 }
 

@@ -116,3 +116,50 @@ func TestManual_AWireHasOneReferenceInEveryStore(t *testing.T) {
 		t.Errorf("the wire that was closed and is entered again is row %d with %s", next.ID, next.Reference)
 	}
 }
+
+// What was held for another reason, or refused by MT5, is compared when people let it go on.
+func TestManual_RowThatGoesOnIsComparedThen(t *testing.T) {
+	t.Parallel()
+	f := newFirm(t).staff()
+	f.Register(login, "client-1")
+	held := f.providerTells("pi-80", 25000, f.Clock.Now())
+	f.one("oscar", on(desk.HoldCredit, held.ID))
+	wire := f.two("mia", "carl", f.subject(desk.ManualPay)).Rows[0].ID
+	f.Work(2)
+	f.two("mia", "carl", on(desk.Release, held.ID))
+	if row := f.InState(held.ID, credit.Held); !row.HasHold(credit.HoldEnteredTwice) || row.HasHold(credit.HoldByHand) {
+		t.Errorf("released beside credit %d: %+v", wire, row)
+	}
+	f.two("mia", "carl", on(desk.Release, held.ID)) // now they have been told
+	f.InState(held.ID, credit.Pending)
+}
+
+func TestManual_RefusedRowIsNotTriedAgainBesideItsTwin(t *testing.T) {
+	t.Parallel()
+	for name, wireFirst := range map[string]bool{"the wire was refused": true, "the payment was refused": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFirm(t).staff()
+			f.Register(login, "client-1")
+			paidAt := f.Clock.Now()
+			wire := func() credit.ID { return f.two("mia", "carl", f.subject(desk.ManualPay)).Rows[0].ID }
+			payment := func() credit.ID { return f.providerTells("pi-81", 25000, paidAt).ID }
+			first, second := payment, wire
+			if wireFirst {
+				first, second = wire, payment
+			}
+			f.MT5.Answer = func(credit.Call) (bool, credit.CallResult) {
+				return false, credit.CallResult{Outcome: credit.OutcomeRefused, Code: "10019 no money", Status: 200}
+			}
+			id := first()
+			f.Work(2)
+			f.MT5.Answer = nil
+			f.InState(id, credit.Failed)
+			other := second()
+			f.Work(2)
+			f.InState(other, credit.Done)
+			_, err := f.svc.Submit(t.Context(), by("oscar"), on(desk.RetryFailed, id), "again")
+			f.refused(err, "entered_twice")
+		})
+	}
+}
