@@ -91,11 +91,8 @@ func BeginRestore(s Settings, r Restore, instance string, place *Place) StoreCha
 	}
 	r.By, r.Reason, r.Gaps = plain(r.By), plain(r.Reason), nil
 	for _, p := range s.Pins {
-		if label, ok := strings.CutPrefix(p.Name, "provider/"); ok {
-			r.Gaps = append(r.Gaps, Gap{Provider: label, From: instant(r.Since.Add(-gapBefore))})
-		}
+		r.openGap(p.Name)
 	}
-	slices.SortFunc(r.Gaps, func(a, b Gap) int { return strings.Compare(a.Provider, b.Provider) })
 	what := map[RestoreKind]string{FromBackup: "a backup was restored", FromCopy: "the store was taken over"}[r.Kind]
 	s.Mode, s.ModeReason, s.ModeBy, s.ModeAt = ModeHold, plain(what+": "+r.Reason), r.By, r.Mark.At
 	s.Restore, s.Doubt, s.Instance, s.Place = &r, nil, instance, place
@@ -109,6 +106,26 @@ func BeginRestore(s Settings, r Restore, instance string, place *Place) StoreCha
 		}},
 		Close: []TaskClose{{Key: TaskKey{TaskDoubt, StoreEntity}, By: r.By, At: r.Mark.At, Reason: what}},
 	}
+}
+
+// openGap opens the gap of the provider that a pin names; any other pin is passed over.
+func (r *Restore) openGap(pin string) {
+	label, ok := strings.CutPrefix(pin, "provider/")
+	if !ok {
+		return
+	}
+	r.Gaps = append(r.Gaps, Gap{Provider: label, From: instant(r.Since.Add(-gapBefore))})
+	slices.SortFunc(r.Gaps, func(a, b Gap) int { return strings.Compare(a.Provider, b.Provider) })
+}
+
+// Unheard opens the gap of a provider that a restored or taken over store does not know yet and the configuration names: it may
+// have been connected after the backup was made, with payments that this store has lost. Of a store that is released, and of a
+// pin of anything else, it changes nothing. It is pure.
+func Unheard(s Settings, pin string) Settings {
+	if !s.restoring() {
+		return s
+	}
+	return s.withRestore(func(r *Restore) { r.openGap(pin) })
 }
 
 // TakeOver decides that this file goes on although it is in doubt (design §12): two people say that the other instance was

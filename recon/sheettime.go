@@ -25,7 +25,7 @@ func (s Stamp) Time(text string) (time.Time, error) {
 	}
 	wall, err := time.Parse(s.Layout, text)
 	if err != nil {
-		return time.Time{}, errors.New("is no time of the form " + s.Layout)
+		return time.Time{}, errors.New("is no time of the form " + asWritten.Replace(s.Layout))
 	}
 	if wall.Year() < 2000 || wall.Year() > 2100 {
 		return time.Time{}, errors.New("has a year outside 2000 to 2100")
@@ -39,6 +39,9 @@ func (s Stamp) Time(text string) (time.Time, error) {
 	}
 	return earlier(at).UTC(), nil
 }
+
+// asWritten turns a layout of package time into what a configuration says.
+var asWritten = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "hh", "04", "mm", "05", "ss")
 
 func (s Stamp) hasOffset() bool {
 	return strings.Contains(s.Layout, "-07") || strings.Contains(s.Layout, "Z07")

@@ -155,6 +155,7 @@ func pinned(s credit.Settings, environment string, want []credit.Pin) (credit.Se
 		switch {
 		case !known:
 			s.Pins = slices.Insert(s.Pins, i, p)
+			s = credit.Unheard(s, p.Name)
 		case s.Pins[i].Value != p.Value:
 			return s, &PinError{Name: p.Name, Pinned: s.Pins[i].Value, Configured: p.Value}
 		}

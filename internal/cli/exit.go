@@ -9,7 +9,7 @@ import (
 const (
 	ExitDone      = 0  // the command did what it says
 	ExitFailed    = 1  // it could not
-	ExitUsage     = 2  // the command line is wrong; nothing was done
+	ExitUsage     = 2  // the command line, or a file that it names, is wrong; nothing was done
 	ExitFound     = 3  // it ran to the end and found something a person must look at
 	ExitNoAnswer  = 4  // MT5, the provider or the service gave no complete answer
 	ExitRefused   = 5  // a rule forbids it
@@ -20,7 +20,7 @@ const exitCodesHelp = `Every command ends with one of these codes:
 
    0  done
    1  failed: the message says why
-   2  usage: the command line is wrong, nothing was done
+   2  usage: the command line, or a file that it names, is wrong; nothing was done
    3  found something: it ran to the end, and a person must look at what it printed
    4  no complete answer: MT5, the provider or the service could not be asked
    5  refused: a rule forbids it (a person's own approval, a mode that holds)
