@@ -22,6 +22,9 @@ type receiver struct {
 	faults chan error
 }
 
+// alertSecret is what alerts are signed with; no provider has it.
+const alertSecret = "whsec_YWxlcnQ2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZjA="
+
 // told is what one alert says.
 type told struct {
 	ID, Environment string
@@ -33,7 +36,7 @@ type told struct {
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
-	verifier, err := standard.NewVerifier(standard.Signing{Secrets: [][]byte{[]byte(walletSecret)}})
+	verifier, err := standard.NewVerifier(standard.Signing{Secrets: [][]byte{[]byte(alertSecret)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,7 @@ func newReceiver(t *testing.T) *receiver {
 // withAlerts makes the rig tell the receiver.
 func withAlerts(r *receiver) func(string) string {
 	return func(text string) string {
-		return text + `alerts: {webhook: {url: "` + r.URL + `/planted", secret: {file: wallet}}}` + "\n"
+		return text + `alerts: {webhook: {url: "` + r.URL + `/planted", secret: {file: alerts}}}` + "\n"
 	}
 }
 
@@ -68,6 +71,7 @@ func TestTaskIsToldByASignedWebhookAndAnAlarmThatFailsWaits(t *testing.T) {
 	hook.down.Store(true)
 	r := newRig(t, withAlerts(hook), withWallet)
 	r.file("wallet", walletSecret+"\n")
+	r.file("alerts", alertSecret+"\n")
 	r.start()
 	if status := r.wallet("msg_1", `{"type":"payment.paid","timestamp":1}`); status != http.StatusOK {
 		t.Fatalf("answered %d", status)

@@ -56,6 +56,7 @@ func (r *reader) inspect(c *Config, credentialsDir string, now time.Time) {
 		r.inspectMT5TLS(c, path+".tls", m.TLS)
 	}
 	r.inspectAlerts(c, credentialsDir)
+	r.sharedSecrets(c)
 	r.inspectPair(c, "webhooks.tls", c.Webhooks.TLS, now)
 	r.inspectPair(c, "api.tls", c.API.TLS, now)
 }
