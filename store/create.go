@@ -44,13 +44,16 @@ type schemaRecord struct {
 	Version int `json:"version"`
 }
 
+// ErrNoFile says that there is something else under the name: a folder, a device, a pipe. It is not opened, which might wait for ever.
+var ErrNoFile = errors.New("it is not a file")
+
 // ensure sees that a file of some content is at path: an existing one, or a new store. A new store appears under
 // its name only when it is whole and on disk; a crash leaves a .new file, which the next start replaces.
 func ensure(path string, s credit.Settings) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return errors.New("it is not a file")
+		return ErrNoFile
 	case err == nil && info.Size() == 0:
 		return errors.New("the file is empty: a store never is; remove it if it is none, else restore a backup")
 	case err == nil:

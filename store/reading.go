@@ -34,7 +34,7 @@ func (e *RoomError) Error() string {
 // OpenReading opens a store that nobody has open for writing, and changes nothing: neither the file, nor its schema, nor anything beside it. As
 // long as it is open nobody else can write. A file of an older schema is read in a private copy in the system's folder for temporary files, raised
 // as [Open] would raise the file itself; the copy has no name and is gone with the process. [DB.Schema] tells. Every change is
-// refused. It returns *AlreadyRunningError or ErrFileInUse where somebody writes to the file, *SchemaError where this program cannot read it,
+// refused. It returns ErrNoFile, *AlreadyRunningError or ErrFileInUse where somebody writes to the file, *SchemaError where this program cannot read it,
 // *RoomError, and *FoundError where a file is so damaged that nothing can be looked up in it, or an older one cannot be raised.
 func OpenReading(path string) (*DB, error) {
 	db, err := openReading(path)
@@ -121,6 +121,9 @@ func openFile(path string, walk bool) (b *bolt.DB, file *os.File, schema int, er
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, 0, ErrNoFile
 	}
 	held, err := os.Open(path)
 	if err != nil {

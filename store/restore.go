@@ -105,6 +105,9 @@ func copyBackup(from, path, fresh string) (err error) {
 	if err != nil {
 		return err
 	}
+	if !info.Mode().IsRegular() {
+		return ErrNoFile
+	}
 	if present, err := os.Stat(path); err == nil && os.SameFile(info, present) {
 		return errors.New("that is the store itself: name a file that creditonce backup wrote")
 	}

@@ -154,7 +154,7 @@ func aloneStep(ctx context.Context) func(string) {
 	return func(name string) { built(ctx, credit.Step{Name: name}) }
 }
 
-// VerifyBackup reads a whole backup, and tells what it holds.
+// VerifyBackup reads a whole backup, and tells what it holds. See [IsNoFile], [IsInUse] and [IsUnread] for errors that say nothing of a backup.
 func VerifyBackup(ctx context.Context, path string, progress func(done, total int)) (admin.Backup, error) {
 	bytes, sum, err := digestOf(path)
 	if err != nil {
@@ -169,6 +169,9 @@ func VerifyBackup(ctx context.Context, path string, progress func(done, total in
 }
 
 func digestOf(path string) (int64, string, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return 0, "", store.ErrNoFile
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, "", err

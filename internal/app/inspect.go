@@ -95,6 +95,9 @@ func IsUnread(err error) bool {
 		errors.Is(err, fs.ErrNotExist) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// IsNoFile tells whether the error says that a name leads to a folder, a device or a pipe where a file is wanted.
+func IsNoFile(err error) bool { return errors.Is(err, store.ErrNoFile) }
+
 // IsInUse tells whether the error says that a file cannot be read since somebody has it open for writing.
 func IsInUse(err error) bool { return errors.Is(err, store.ErrFileInUse) }
 

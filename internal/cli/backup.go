@@ -103,6 +103,9 @@ func backupVerifyCommand(p *Process) *cobra.Command {
 				return usagef("-o %q is not known; give one of: %s", output, strings.Join(outputs(), ", "))
 			}
 			b, err := app.VerifyBackup(cmd.Context(), given[0], progressLine(p))
+			if app.IsNoFile(err) {
+				return saidInForm(p, output, exitWith(ExitUsage, fmt.Errorf("%s is no file", given[0])))
+			}
 			if app.IsInUse(err) {
 				return saidInForm(p, output, exitWith(ExitNoAnswer, fmt.Errorf("%s: %w, so it is a store in use and no backup; creditonce backup NAME makes one, "+
 					"and a running service verifies its own store at schedules.verify", given[0], err)))

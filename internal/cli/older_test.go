@@ -121,3 +121,13 @@ func TestBackupVerify_ReadsWhatAnOlderVersionMade(t *testing.T) {
 	}
 	wantResult(t, runWith(func(*Process) {}, "backup", "verify", filepath.Join(b.dir, "none")), ExitFailed, "was not verified", "no such file")
 }
+
+// What is no file is not read: a device would never end, a pipe would wait for ever, and a folder is no damaged backup.
+func TestBackupVerify_OfWhatIsNoFileIsAMistakeOfUsage(t *testing.T) {
+	t.Parallel()
+	b, _, _ := olderStore(t)
+	for _, name := range []string{b.dir, "/dev/zero", os.DevNull} {
+		wantResult(t, runWith(func(*Process) {}, "backup", "verify", name), ExitUsage, name+" is no file")
+		wantResult(t, b.run("restore", "--from", name, "--reason", "r", "--yes"), ExitUsage, name+" is no file")
+	}
+}

@@ -60,6 +60,8 @@ func restore(ctx context.Context, p *Process, path string, wish app.RestoreWish,
 	wish.Confirm = func(r app.Restored) error { return confirmRestore(p, r, yes) }
 	r, err := app.Restore(ctx, c, wish)
 	switch {
+	case app.IsNoFile(err):
+		return exitWith(ExitUsage, fmt.Errorf("%s is no file", wish.From))
 	case app.IsRunning(err):
 		return exitWith(ExitNoAnswer, fmt.Errorf("%w: creditonce restore needs the store for itself", err))
 	case errors.Is(err, errDeclined):
