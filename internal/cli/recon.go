@@ -26,8 +26,9 @@ func reconRunCommand(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run", Short: "Compare the three lists of one or more business days now", Args: args(cobra.NoArgs),
 		Long: "run reads the three lists of the business days, compares them and carries the tasks. Without days it takes what is due: the days\n" +
-			"since the last complete run, else the last one that is over. It ends with 0 when everything agrees, with 3 when a person must\n" +
-			"look at something, with 4 when a list was not complete: then it says which, why, and what to do.",
+			"since the last complete run, else the last one that is over. It ends with 0 when everything agrees, or when people have accepted\n" +
+			"every difference as it is (they closed its task with a reason), with 3 when a person must look at something, with 4 when a list\n" +
+			"was not complete: then it says which, why, and what to do.",
 		Example: "  creditonce recon run\n  creditonce recon run --day 2026-11-29\n  creditonce recon run --from 2026-11-01 --to 2026-11-30",
 	}
 	o := operatedOne(p, cmd)
@@ -129,7 +130,7 @@ func verdictText(r admin.ReconRun) string {
 	for _, b := range r.Behind() {
 		text += fmt.Sprintf("; the statements of %s reach %s", plain(b.Provider), b.At.UTC().Format("2006-01-02 15:04 MST"))
 	}
-	if r.Accepted > 0 {
+	if admin.VerdictOf(r) != admin.VerdictClean && r.Accepted > 0 {
 		text += fmt.Sprintf("; %d of them people have accepted as they are", min(r.Accepted, r.Differences()))
 	}
 	return text
@@ -138,11 +139,14 @@ func verdictText(r admin.ReconRun) string {
 // sayingOf puts a verdict and the number of differences into words.
 func sayingOf(verdict string, n int) string {
 	text := "everything agrees"
-	if n == 1 {
+	switch {
+	case verdict == admin.VerdictClean && n > 0: // no task of theirs is open
+		text = count(n, "difference") + ", which people have accepted"
+	case n == 1:
 		text = "1 difference, with its task"
-	} else if n > admin.MostWithTasks {
+	case n > admin.MostWithTasks:
 		text = fmt.Sprintf("%d differences, %d of them with tasks: so many mostly have one cause, look at the report", n, admin.MostWithTasks)
-	} else if n > 1 {
+	case n > 1:
 		text = fmt.Sprintf("%d differences, each with its task", n)
 	}
 	if verdict == admin.VerdictIncomplete {

@@ -23,7 +23,8 @@ func reconReportCommand(p *Process) *cobra.Command {
 		Use: "report", Short: "Print the report of a business day", Args: args(cobra.NoArgs),
 		Long: "report prints the report of a run: the newest one, or that of --day or --run. On a terminal it is text; --format html is one page\n" +
 			"without anything from elsewhere, to print, send and keep; csv and totals-csv are for spreadsheets, xlsx is a workbook, json is for\n" +
-			"programs. Ids and tickets are text everywhere. It ends with 3 when the run found differences, with 4 when it was incomplete.\n" +
+			"programs. Ids and tickets are text everywhere. It ends with 3 when the run found differences\n" +
+			"that nobody has accepted, with 4 when it was incomplete.\n" +
 			"Of a day it is the newest complete run. Where newer ones of the same days were incomplete, the report says so first, names them\n" +
 			"and why, and the command ends with 4.",
 		Example: "  creditonce recon report\n  creditonce recon report --day 2026-11-29 --format html --out report.html\n  creditonce recon report --run 17 --format xlsx --out report.xlsx",
