@@ -22,6 +22,8 @@ type event struct {
 
 type report struct {
 	output              map[string][]string
+	races               map[string]*strings.Builder // reports of the race detector by package: each stands in the output of whatever test ran just then
+	racing              map[string]bool             // one is being read
 	passed              int
 	failed, skipped     []string
 	packages, noTests   int
@@ -30,7 +32,7 @@ type report struct {
 }
 
 func main() {
-	r := report{output: map[string][]string{}, optionalToolMissing: func(out string) bool {
+	r := report{output: map[string][]string{}, races: map[string]*strings.Builder{}, racing: map[string]bool{}, optionalToolMissing: func(out string) bool {
 		return strings.Contains(out, "optional tool")
 	}}
 	in := bufio.NewScanner(os.Stdin)
@@ -55,11 +57,29 @@ func (r *report) take(e event) {
 	switch e.Action {
 	case "output":
 		r.output[key] = append(r.output[key], e.Output)
+		r.race(e)
 	case "build-output":
 		fmt.Print(e.Output)
 	case "pass", "fail", "skip":
 		r.ended(e, key)
 		delete(r.output, key)
+	}
+}
+
+// race keeps what the race detector says, from its first line to the rule behind its last.
+func (r *report) race(e event) {
+	if strings.Contains(e.Output, "WARNING: DATA RACE") {
+		r.racing[e.Package] = true
+	}
+	if !r.racing[e.Package] {
+		return
+	}
+	if r.races[e.Package] == nil {
+		r.races[e.Package] = &strings.Builder{}
+	}
+	r.races[e.Package].WriteString(e.Output)
+	if strings.HasPrefix(e.Output, "==================") {
+		delete(r.racing, e.Package)
 	}
 }
 
@@ -93,6 +113,9 @@ func (r *report) endedPackage(e event, key string) {
 	case "fail":
 		r.brokenPackages = append(r.brokenPackages, e.Package)
 		fmt.Printf("FAIL\t%s\n%s", e.Package, strings.Join(r.output[key], ""))
+		if races := r.races[e.Package]; races != nil {
+			fmt.Print(races)
+		}
 	}
 }
 
