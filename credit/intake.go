@@ -31,9 +31,9 @@ type IntakeNeeds struct {
 	Digest     string
 	Kind       string // provider kind, merchant account and payment: scope of the rows
 	Account    string
-	Payment    string // empty: no rows
-	Code       string // empty: no deposit
-	PaidAt     time.Time
+	Payment    string    // empty: no rows
+	Code       string    // empty: no deposit
+	PaidAt     time.Time // UTC; as the event says
 }
 
 // Needs lists what a decision about the event must be shown.
@@ -56,7 +56,7 @@ type IntakeFound struct {
 	Deposit   *Deposit
 	Account   *Account // of the deposit's login
 	DayTotal  Amount   // of the deposit's login in the UTC day of Now: rows that became pending; unset: none
-	Around    []Credit // of the deposit's login: rows that became pending since [EnteredSlack] before the payment; of one that people enter, since [TwiceSlack]
+	Around    []Credit // of the deposit's login: rows that became pending since [IntakeNeeds.ComparedSince]
 	Entered   []Credit // rows that people entered with the payment's id as the bank's reference, see [BankKey]
 }
 

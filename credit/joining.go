@@ -37,7 +37,7 @@ func (j *joining) checks(row Credit, d Deposit) []Hold {
 	add(j.account != nil && (j.account.Currency != d.Credited.Currency() || j.account.Digits != d.Credited.Exponent()), HoldAccount)
 	add(len(j.rules.Servers) > 0 && !slices.Contains(j.rules.Servers, d.Server), HoldServer)
 	add(j.overLimit(d.Credited), HoldLimit)
-	add(enteredTwice(row, d.Credited, j.around), HoldEnteredTwice)
+	add(twinOf(row, d.Credited, j.around) != nil, HoldEnteredTwice)
 	return holds
 }
 

@@ -10,27 +10,27 @@ import (
 // stands between them; what both are about does: the login, the amount and the time.
 
 const (
-	// TwiceSlack is how far apart the two may say that the money moved: people write the bank's or the settlement's day.
-	TwiceSlack = 3 * 24 * time.Hour
-	// EnteredSlack is how much earlier than the payment, by the provider's clock, people can have entered it.
-	EnteredSlack = time.Hour
+	// twiceSlack is how far apart the two may say that the money moved: people write the bank's or the settlement's day.
+	twiceSlack = 3 * 24 * time.Hour
+	// enteredSlack is how much earlier than the payment, by the provider's clock, people can have entered it.
+	enteredSlack = time.Hour
 )
 
-// ComparedSince is from when on a row that became pending on the login may be the same payment by the other way.
-func (c Credit) ComparedSince() time.Time {
-	if c.Provider == ManualProvider {
-		return c.PaidAt.Add(-TwiceSlack)
+// ComparedSince is from when on (UTC) a row that became pending on the login may be the same payment by the other way.
+func (c Credit) ComparedSince() time.Time { return comparedSince(c.Provider, c.PaidAt) }
+
+// ComparedSince is that of the row that the event may make.
+func (n IntakeNeeds) ComparedSince() time.Time { return comparedSince(n.Provider, n.PaidAt) }
+
+func comparedSince(provider string, paidAt time.Time) time.Time {
+	if provider == ManualProvider {
+		return paidAt.Add(-twiceSlack)
 	}
-	return c.PaidAt.Add(-EnteredSlack)
+	return paidAt.Add(-enteredSlack)
 }
 
-// enteredTwice tells whether one of the rows, which the row knows nothing of, may be the same payment by the other way.
-func enteredTwice(row Credit, credited Amount, others []Credit) bool {
-	return twinOf(row, credited, others) != nil
-}
-
-// twinOf is the first of those rows; nil where there is none. One that was closed or refused pays nothing: should people let it
-// go on, it is compared itself.
+// twinOf is the first of the rows that may be the same payment by the other way, of which the row knows nothing; nil where there
+// is none. One that was closed or refused pays nothing: should people let it go on, it is compared itself.
 func twinOf(row Credit, credited Amount, others []Credit) *Credit {
 	i := slices.IndexFunc(others, func(o Credit) bool {
 		if o.ID == row.ID || o.State == Cancelled || o.State == Failed || !o.Amount.Equal(credited) {
@@ -41,7 +41,7 @@ func twinOf(row Credit, credited Amount, others []Credit) *Credit {
 			return false // what came twice by one way is told apart by its keys
 		case hand:
 			apart := row.PaidAt.Sub(o.PaidAt)
-			return apart <= TwiceSlack && apart >= -TwiceSlack
+			return apart <= twiceSlack && apart >= -twiceSlack
 		default:
 			return !o.PendingAt.Before(row.ComparedSince())
 		}

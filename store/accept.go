@@ -78,7 +78,7 @@ func findIntake(w *writer, n credit.IntakeNeeds, now time.Time) (f credit.Intake
 	if f.Account, err = accounts.get(tx, loginKey(d.Deposit.Server, d.Deposit.Login)); err != nil {
 		return f, err
 	}
-	if f.Around, err = pendingSince(tx, d.Deposit.Server, d.Deposit.Login, n.PaidAt.Add(-credit.EnteredSlack), now); err != nil {
+	if f.Around, err = pendingSince(tx, d.Deposit.Server, d.Deposit.Login, n.ComparedSince(), now); err != nil {
 		return f, err
 	}
 	f.DayTotal = dayTotal(f.Around, d.Deposit.Credited, now)

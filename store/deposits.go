@@ -92,7 +92,7 @@ func findDeposit(tx *bolt.Tx, n credit.NewDeposit, rules credit.DepositRules) (f
 	}
 	since := rules.Now
 	if len(f.Waiting) > 0 {
-		since = slices.MinFunc(f.Waiting, func(a, b credit.Credit) int { return a.PaidAt.Compare(b.PaidAt) }).PaidAt.Add(-credit.EnteredSlack)
+		since = slices.MinFunc(f.Waiting, func(a, b credit.Credit) int { return a.PaidAt.Compare(b.PaidAt) }).ComparedSince()
 	}
 	if f.Around, err = pendingSince(tx, d.Server, d.Login, since, rules.Now); err != nil {
 		return f, err

@@ -184,7 +184,8 @@ func findManual(w *writer, q desk.Query) (*credit.ManualFound, error) {
 	m := *q.Manual
 	var f credit.ManualFound
 	var err error
-	if f.Intake, err = findIntake(w, m.ManualNeeds(), q.Now); err != nil {
+	needs := m.ManualNeeds()
+	if f.Intake, err = findIntake(w, needs, q.Now); err != nil {
 		return nil, err
 	}
 	existing, err := deposits.find(w.tx, depositByCode, key(nil).text(m.Code))
@@ -197,7 +198,7 @@ func findManual(w *writer, q desk.Query) (*credit.ManualFound, error) {
 	if f.Intake.Account, err = accounts.get(w.tx, loginKey(m.Server, m.Login)); err != nil {
 		return nil, err
 	}
-	if f.Intake.Around, err = pendingSince(w.tx, m.Server, m.Login, m.ReceivedAt.Add(-credit.TwiceSlack), q.Now); err != nil {
+	if f.Intake.Around, err = pendingSince(w.tx, m.Server, m.Login, needs.ComparedSince(), q.Now); err != nil {
 		return nil, err
 	}
 	f.Intake.DayTotal = dayTotal(f.Intake.Around, m.Amount, q.Now)

@@ -36,7 +36,7 @@ func readFreeing(w *writer, id credit.ID, rules credit.IntakeRules) (f credit.Fr
 		return f, err
 	}
 	f.Further = furtherOf(w.tx, f.Row)
-	if f.Around, err = pendingSince(w.tx, f.Row.Server, f.Row.Login, f.Row.PaidAt.Add(-credit.EnteredSlack), rules.Now); err != nil {
+	if f.Around, err = pendingSince(w.tx, f.Row.Server, f.Row.Login, f.Row.ComparedSince(), rules.Now); err != nil {
 		return f, err
 	}
 	f.DayTotal = dayTotal(f.Around, f.Row.Amount, rules.Now)

@@ -10,7 +10,7 @@ func intakeMutants() []mutant {
 		{"amount_not_compared_with_deposit", in("credit/joining.go", "add(!row.Paid.Equal(d.Paid), HoldAmount)", "add(!row.Paid.Equal(d.Paid) && !ON, HoldAmount)"), simulation(enough), "I-M12"},
 		{"currency_not_compared", in("credit/joining.go", "if row.Paid.Currency() != d.Paid.Currency() {", "if row.Paid.Currency() != d.Paid.Currency() && !ON {"), test("credit", "TestTakeIn_BirthChecks"), "FAIL"},
 		{"second_payment_is_paid_too", in("credit/joining.go", "add(d.Credit != 0 && d.Credit != row.ID, HoldSecondPart)", "add(d.Credit != 0 && d.Credit != row.ID && !ON, HoldSecondPart)"), simulation(enough), "I-M12"},
-		{"entered_and_told_are_paid_both", in("credit/joining.go", "add(enteredTwice(row, d.Credited, j.around), HoldEnteredTwice)", "add(enteredTwice(row, d.Credited, j.around) && !ON, HoldEnteredTwice)"),
+		{"entered_and_told_are_paid_both", in("credit/joining.go", "add(twinOf(row, d.Credited, j.around) != nil, HoldEnteredTwice)", "add(twinOf(row, d.Credited, j.around) != nil && !ON, HoldEnteredTwice)"),
 			test("internal/desk", "TestManual_PaymentThatTheProviderTellsLaterIsHeld"), "FAIL"},
 		{"expiry_not_checked", in("credit/joining.go", "add(row.PaidAt.After(d.ExpiresAt), HoldExpired)", "add(row.PaidAt.After(d.ExpiresAt) && !ON, HoldExpired)"), test("credit", "TestTakeIn_BirthChecks"), "FAIL"},
 		{"limit_not_checked", in("credit/joining.go", "add(j.overLimit(d.Credited), HoldLimit)", "add(j.overLimit(d.Credited) && !ON, HoldLimit)"), test("credit", "TestH41_LimitOfTheDayAddsUpOverPayments"), "FAIL"},
