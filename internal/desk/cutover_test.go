@@ -65,7 +65,7 @@ func goLiveBesideTheOldFlow(t *testing.T, r *rand.Rand, named bool) {
 	cutover := change // the flow before credits what was paid before it
 	todo = append(todo, f.goingLive(change, named, &cutover)...)
 	for _, p := range all {
-		todo = append(todo, happening{p.paidAt.Add(30 * time.Minute), func() { f.oldFlow(p, cutover, change) }})
+		todo = append(todo, happening{p.paidAt.Add(30 * time.Minute), func() { f.oldFlow(p, cutover) }})
 	}
 	f.play(todo)
 	for range 40 {
@@ -128,13 +128,9 @@ func (f *firm) goingLive(change time.Time, named bool, cutover *time.Time) []hap
 	}
 }
 
-// oldFlow credits by hand what was paid before the change, with a comment of its own.
-func (f *firm) oldFlow(p *payment, cutover, change time.Time) {
-	end := cutover
-	if end.After(change) {
-		end = change
-	}
-	if p.paidAt.Before(end) {
+// oldFlow credits by hand what was paid before the cut-over, as status tells it, with a comment of its own.
+func (f *firm) oldFlow(p *payment, cutover time.Time) {
+	if p.paidAt.Before(cutover) {
 		f.MT5.ByHand(p.login, storetest.Money(p.minor), "wire "+p.id)
 		p.credits++
 	}
