@@ -38,13 +38,8 @@ func (e *RoomError) Error() string {
 // *RoomError, and *FoundError where a file is so damaged that nothing can be looked up in it, or an older one cannot be raised.
 func OpenReading(path string) (*DB, error) {
 	db, err := openReading(path)
-	if errors.Is(err, ErrFileInUse) {
-		if running := inUse(path); running != nil {
-			err = running
-		}
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read store %s: %w", path, err)
+		return nil, fmt.Errorf("read store %s: %w", path, withHolder(path, err))
 	}
 	return db, nil
 }
@@ -53,11 +48,6 @@ func OpenReading(path string) (*DB, error) {
 // without reading the rest.
 func ReadSettings(path string) (s credit.Settings, schema int, err error) {
 	b, _, schema, err := openFile(path, false)
-	if errors.Is(err, ErrFileInUse) {
-		if running := inUse(path); running != nil {
-			err = running
-		}
-	}
 	if err == nil {
 		err = errors.Join(unharmed(func() error {
 			return b.View(func(tx *bolt.Tx) (err error) {
@@ -67,7 +57,7 @@ func ReadSettings(path string) (s credit.Settings, schema int, err error) {
 		}), b.Close())
 	}
 	if err != nil {
-		return credit.Settings{}, 0, fmt.Errorf("read the settings of store %s: %w", path, err)
+		return credit.Settings{}, 0, fmt.Errorf("read the settings of store %s: %w", path, withHolder(path, err))
 	}
 	return s, schema, nil
 }
@@ -78,6 +68,17 @@ func (db *DB) Schema() int {
 		return schemaVersion
 	}
 	return db.found
+}
+
+// withHolder says who has the file open, where that is what keeps it from being read and can be seen.
+func withHolder(path string, err error) error {
+	if !errors.Is(err, ErrFileInUse) {
+		return err
+	}
+	if running := inUse(path); running != nil {
+		return running
+	}
+	return err
 }
 
 // inUse is who holds the lock beside the store; nil where nobody does, or where that cannot be seen. It writes nothing.

@@ -43,11 +43,9 @@ func (t *Tally) Add(item recon.Item) {
 	if item.Key.Class == "payout_difference" { // it stands between no two lists
 		return
 	}
-	for _, a := range append([]credit.Amount{item.Off}, item.Beside...) {
-		if a.IsSet() {
-			of := rollOf{item.Side, item.Provider, a.Currency()}
-			t.sums[of] = total(t.sums[of], a)
-		}
+	for _, a := range item.Offs() {
+		of := rollOf{item.Side, item.Provider, a.Currency()}
+		t.sums[of] = total(t.sums[of], a)
 	}
 }
 
