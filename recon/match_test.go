@@ -206,6 +206,13 @@ func TestMatch_GivesEachCaseItsClass(t *testing.T) {
 			l.credited("pi_1", "100")
 			l.line(LinePayment, "pi_1", "0", func(l *Line) { l.Gross = money2("100", "EUR") })
 		}, "wrong_currency credit/1 provider -100.00 USD and 100.00 EUR\n"},
+		{"a ticket that MT5 gave again, after it was put back", func(l *lists) {
+			gone := l.row("pi_1", "100")
+			l.line(LinePayment, "pi_1", "100")
+			next := l.row("pi_2", "40", func(r *Row) { r.Login, r.Ticket = 700_009, 0; r.State = credit.Unknown })
+			l.deal(next, func(d *Deal) { d.Ticket = gone.Ticket })
+			l.line(LinePayment, "pi_2", "40")
+		}, "done_without_deal credit/1 mt5 -100.00 USD\ndeal_without_row credit/2 mt5 40.00 USD\n"},
 		{"not settled yet", func(l *lists) { l.credited("pi_1", "100", func(r *Row) { r.PaidAt = begin.AddDate(0, 0, 28) }) },
 			"waiting credit/1 provider -100.00 USD\n"},
 		{"not settled in time", func(l *lists) { l.credited("pi_1", "100") }, "late credit/1 provider -100.00 USD\n"},

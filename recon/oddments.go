@@ -159,7 +159,7 @@ func (o *oddments) meetByTicket() error {
 		}
 		for i, r := range rows {
 			e := oddment{kind: entryRow, row: r}
-			if i == 0 && len(deals) > 0 {
+			if i == 0 && len(deals) > 0 && !anothers(&r, &deals[0]) {
 				e.deal, e.has = deals[0], true
 			}
 			if err := o.toReference(&e, r.Identity, r.Reference); err != nil {
@@ -171,13 +171,20 @@ func (o *oddments) meetByTicket() error {
 		}
 		d := deals[0]
 		switch reference := referenceOf(&d); {
-		case len(rows) == 0:
+		case len(rows) == 0 || anothers(&rows[0], &d):
 			return o.toReference(&oddment{kind: entryDeal, deal: d}, d.Identity, reference)
 		case reference != "" && reference != rows[0].Reference:
 			return o.toReference(&oddment{kind: entryTaken, deal: d, by: rows[0].ID}, d.Identity, reference)
 		}
 		return nil
 	})
+}
+
+// anothers tells that the deal is not the row's, although the row has recorded its ticket: it carries the whole reference of another payment,
+// and is on another login or over another amount. A server that was put back to an older state gives tickets again.
+func anothers(r *Row, d *Deal) bool {
+	reference := referenceOf(d)
+	return reference != "" && reference != r.Reference && (d.Login != r.Login || !d.Amount.Equal(r.Kind.Signed(r.Amount)))
 }
 
 // split tells rows and deals of one ticket apart. A deal that was read twice is one deal, if it is the same.
