@@ -27,7 +27,7 @@ func Match(ctx context.Context, rules Rules, in *Sorted, emit func(Item) error) 
 	m := &matcher{
 		ctx: ctx, rules: rules, in: in, sink: emit, rolls: newRolls(rules), tolerance: limits(rules.Tolerance), rounding: limits(rules.Rounding),
 		payments: in.spool(), coded: in.spool(), dealt: in.spool(), batches: newBatches(in), balances: newBalances(rules.Marks),
-		out: Outcome{Classes: map[Class]int{}, Actions: map[int]int{}, Asked: map[string]int{}}, counts: map[ClassCount]int{}, unseen: unseenRows{}, unasked: unasked{}, rests: map[rollKey]restSum{},
+		out: Outcome{Classes: map[Class]int{}, Actions: map[int]int{}, Asked: map[string]int{}, Before: map[string]int{}}, counts: map[ClassCount]int{}, unseen: unseenRows{}, unasked: unasked{}, rests: map[rollKey]restSum{},
 	}
 	m.paymentPacker, m.codedPacker, m.dealtPacker = m.payments.packer(), m.coded.packer(), m.dealt.packer()
 	for _, step := range []func() error{m.meetDeals, m.meetLines, m.meetCodes, m.tellDeals, m.tellPayouts, m.finish} {

@@ -286,6 +286,12 @@ func TestMatch_GivesEachCaseItsClass(t *testing.T) {
 			l.line(LinePayment, "pi_1", "100")
 			l.line(LineRefund, "pi_1", "-30", func(l *Line) { l.Movement = "re_1" })
 		}, "matched credit/1 provider\nwrong_amount credit/2 provider -5.00 USD\n"},
+		{"a payment and its refund, each with another amount on both sides", func(l *lists) {
+			l.deal(l.row("pi_1", "100"), func(d *Deal) { d.Amount = dollars("90") })
+			l.deal(l.row("pi_1", "25", kind(credit.KindRefund, "re_1")), func(d *Deal) { d.Amount = dollars("-20") })
+			l.line(LinePayment, "pi_1", "95")
+			l.line(LineRefund, "pi_1", "-30", func(l *Line) { l.Movement = "re_1" })
+		}, "wrong_amount " + pay + "pi_1 provider -5.00 USD\nwrong_amount " + pay + "pi_1/re_1 provider -5.00 USD\nwrong_amount credit/1 mt5 -10.00 USD\nwrong_amount credit/2 mt5 5.00 USD\n"},
 		{"a refund that came back", func(l *lists) {
 			l.credited("pi_1", "100")
 			l.line(LinePayment, "pi_1", "100")

@@ -183,8 +183,8 @@ func (m *matcher) unsettled(cells []cell, g *group, rows []*paired) []cell {
 func (m *matcher) uncredited(g *group, p parts, back []Line) cell {
 	lines := slices.Concat(p.payments, back)
 	c := cell{lines: lines, mine: lines, rows: p.open, at: momentOf(lines), entity: g.rowOrPayment(p.open)}
-	if m.flowBefore(p) { // it counts on neither side
-		c.mine, c.finding = nil, finding{class: Matched, why: []string{"of before the cut-over: the flow before has credited it"}}
+	if m.flowBefore(p) { // it counts on neither side, and nothing is compared: it has no class
+		c.mine = nil
 		return c
 	}
 	net, came := gross(lines), gross(p.payments)

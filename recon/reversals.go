@@ -146,7 +146,11 @@ func (g *group) movementEntity(class Class, l *Line) string {
 	if id == "" {
 		id = string(l.Type)
 	}
-	entity := g.entity() + "/" + escape.Replace(id)
+	return g.once(class, g.entity()+"/"+escape.Replace(id))
+}
+
+// once is the entity of an item, numbered where items of the class about the payment have it already.
+func (g *group) once(class Class, entity string) string {
 	name := string(class) + " " + entity
 	n := 1
 	for _, u := range g.used {

@@ -83,6 +83,7 @@ type Outcome struct {
 	// Balances are those that [Rules.Marks] ask for, of each currency in which anything moved; sorted by provider, currency, time.
 	Balances []Balance      `json:"balances,omitempty"`
 	Unasked  []Unasked      `json:"unasked,omitempty"` // credits that [Rules.LinesFrom] kept from being asked for their line; by provider
+	Before   map[string]int `json:"before,omitempty"`  // settled payments of the compared days from before the cut-over, which nobody here credited and which are not compared; by provider
 	Unseen   []UnseenRows   `json:"unseen,omitempty"`  // rows that [Rules.Unseen] kept from being asked for their deals; by server and login
 	Asked    map[string]int `json:"asked,omitempty"`   // done rows whose deal was asked for, by the MT5 server's own name
 	Actions  map[int]int    `json:"actions,omitempty"` // deals of each action (2 balance, 3 credit, 4 charge, 5 correction, 6 bonus); only 2 moves the balance

@@ -121,6 +121,7 @@ func (r *Runner) whole(ctx context.Context, run Run, progress func(Progress)) (_
 	}
 	tellUnseen(&run)
 	tellUnasked(&run, g.rules.LinesFrom)
+	tellBefore(&run)
 	if run.State == RunComplete {
 		for _, b := range g.before {
 			run.Earlier = append(run.Earlier, b.besides(run))

@@ -8,14 +8,21 @@ func (m *matcher) tellPayment(g *group, cells []cell) error {
 	for i := range cells {
 		c := &cells[i]
 		label := g.label(c.rows)
+		if c.class == "" {
+			if m.counted(c.at) && !c.at.Before(m.rules.From) {
+				m.out.Before[label]++
+			}
+			continue
+		}
 		off := m.bookCell(c, label)
 		if !m.counted(c.at) || c.class == Matched && slices.ContainsFunc(c.rows, (*paired).differs) {
 			continue
 		}
-		if slices.ContainsFunc(c.rows, func(r *paired) bool {
-			return r.class == c.class && c.class != Matched && c.entity == rowEntity(r.Row.ID)
-		}) {
-			c.entity = g.entity()
+		for _, r := range c.rows {
+			if r.class == c.class && c.class != Matched && c.entity == rowEntity(r.Row.ID) {
+				c.entity = g.ofPart(c.class, r) // the row's own entity is MT5's side's
+				break
+			}
 		}
 		item := Item{Key: Key{Class: c.class, Entity: c.entity}, Side: SideProvider, Provider: label, Lines: c.lines, At: c.at, Why: c.sentence()}
 		for _, r := range c.rows {
@@ -35,6 +42,15 @@ func (m *matcher) tellPayment(g *group, cells []cell) error {
 		}
 	}
 	return nil
+}
+
+// ofPart is the entity of what a part of the payment is off by on the provider's side.
+func (g *group) ofPart(class Class, r *paired) string {
+	entity := g.entity()
+	if part := r.Row.Unit.Part; part != "" {
+		entity += "/" + escape.Replace(part)
+	}
+	return g.once(class, entity)
 }
 
 // differs tells that MT5's side of a row has an item of its own, whatever the other side says.

@@ -64,6 +64,16 @@ func tellUnasked(run *Run, from map[string]time.Time) {
 	}
 }
 
+// tellBefore puts on the lists of settlements how many payments were not compared, since the flow of before the cut-over has credited them.
+func tellBefore(run *Run) {
+	for i := range run.Sources {
+		s := &run.Sources[i]
+		if n := run.Outcome.Before[s.Entity]; n > 0 && s.List == ListSettlements {
+			s.Notes = append(s.Notes, plural(n, "settled payment of before the cut-over is not compared: the flow before credits it", "settled payments of before the cut-over are not compared: the flow before credits them"))
+		}
+	}
+}
+
 // Reach is how far the statements of a provider reach.
 type Reach struct {
 	Provider string    // label

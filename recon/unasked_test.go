@@ -50,3 +50,27 @@ func TestRun_NamesTheStatementsThatEndBeforeItsDays(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What the flow of before the cut-over credits is compared with nothing, so it is no payment that agrees: it is counted, and noted.
+func TestMatch_PaymentsOfBeforeTheCutOverAreCountedAndAgreeWithNothing(t *testing.T) {
+	t.Parallel()
+	rules, l := testRules(), lists{}
+	rules.PaysSince = noon.Add(2 * time.Hour)
+	l.line(LinePayment, "pi_1", "100")
+	l.line(LinePayment, "pi_2", "50", func(l *Line) { l.At = rules.PaysSince.Add(time.Hour) })
+	l.credited("pi_3", "70")
+	l.line(LinePayment, "pi_3", "70")
+	items, out := compare(t, rules, l)
+	if got, want := describe(items), "settled_without_credit "+pay+"pi_2 provider 50.00 USD\nmatched credit/1 provider\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if out.Before[cards] != 1 || out.Classes[Matched] != 1 {
+		t.Errorf("before the cut-over %v, classes %v", out.Before, out.Classes)
+	}
+	run := Run{Sources: []Source{{List: ListSettlements, Entity: cards}, {List: ListRows, Entity: cards}}, Outcome: out}
+	tellBefore(&run)
+	want := "1 settled payment of before the cut-over is not compared: the flow before credits it"
+	if len(run.Sources[0].Notes) != 1 || run.Sources[0].Notes[0] != want || len(run.Sources[1].Notes) != 0 {
+		t.Errorf("the notes are %q and %q", run.Sources[0].Notes, run.Sources[1].Notes)
+	}
+}

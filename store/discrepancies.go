@@ -189,7 +189,7 @@ func rowsAbout(tx *bolt.Tx, entity string) ([]credit.Credit, error) {
 		row, err = credits.get(tx, idKey(numberIn(parts[0])))
 	case kind == "deal" && len(parts) == 2:
 		row, err = credits.find(tx, creditByDeal, dealKey(parts[0], numberIn(parts[1])))
-	case kind == "payment" && len(parts) == 3:
+	case kind == "payment" && len(parts) >= 3: // behind it, what names a part or a movement
 		return rowsOf(tx, parts[0], parts[1], parts[2])
 	}
 	if err != nil || row == nil {
