@@ -17,7 +17,8 @@ import (
 
 // settled lets the rig's provider have statements.
 func settled(text string) string {
-	return strings.Replace(text, "secrets: [{file: secret}]}", "secrets: [{file: secret}], settlement: {format: stripe, usual_delay: 48h}}", 1)
+	text = strings.Replace(text, "secrets: [{file: secret}]}", "secrets: [{file: secret}], settlement: {format: stripe, usual_delay: 48h}}", 1)
+	return text + "schedules: {reconcile: \"0 0 29 2 *\"}\n" // a test compares when it wants to: at a quarter past, the service would too
 }
 
 // books is a rig on the morning after: every day on which something happened is over.
