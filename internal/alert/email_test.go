@@ -126,11 +126,12 @@ func TestEmail_TakenAndNoGoodbyeIsDelivered(t *testing.T) {
 func TestEmail_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
 	s := newMailServer(t, func(s *mailServer) {
 		s.answer = func(c string) string {
 			if c == "MAIL" {
-				cancel() // and the server never answers
-				<-ctx.Done()
+				cancel()
+				<-ended // nobody is told anything before the sender has given up
 				return "250 ok"
 			}
 			return ""
@@ -138,6 +139,7 @@ func TestEmail_EndsWithItsContext(t *testing.T) {
 	})
 	begin := time.Now()
 	err := email(t, s, func(*alert.EmailConfig) {}).Send(ctx, letter)
+	close(ended)
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 10*time.Second {
 		t.Errorf("ended with %v after %v", err, time.Since(begin))
 	}
